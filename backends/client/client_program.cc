@@ -66,14 +66,6 @@ Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, i
   return program.Run(std::move(arguments), options);
 }
 
-/// A value of `shape` is one of the parameter's: bounds take arrays of their size.
-bool Fits(const Shape& shape, const Shape& parameter) {
-  if (shape == parameter) return true;
-  ShapeComparison how;
-  how.dynamic = shape.HasDynamicDimension();
-  return Same(shape, parameter, how);
-}
-
 Status CheckArguments(const Module& module, const std::vector<std::vector<BufferArgument>>& arguments,
                       int64_t devices) {
   const auto& parameters = module.entry()->parameters();
@@ -84,7 +76,7 @@ Status CheckArguments(const Module& module, const std::vector<std::vector<Buffer
       return Error("input-shape", {}, "{0} arguments, the program has {1} parameters", mine.size(),
                    parameters.size());
     for (size_t p = 0; p < mine.size(); ++p)
-      if (!Fits(mine[p].buffer.shape(), parameters[p]->shape()))
+      if (!IsArgumentFor(mine[p].buffer.shape(), parameters[p]->shape()))
         return Error("input-shape", parameters[p]->loc(), "the argument for %{0} is {1}, the parameter {2}",
                      parameters[p]->name(), mine[p].buffer.shape(), parameters[p]->shape());
   }
@@ -113,9 +105,8 @@ struct ClientProgram::Task {
         // Of a buffer that was donated nobody else has the value but runs that were asked for earlier.
         const bool only = donated[d][p] && arguments[d][p].use_count() == 1;
         HLO_TRY(Literal value, only ? arguments[d][p]->Take() : arguments[d][p]->Get());
-        // Another layout is another name.
-        const Shape& shape = program->module().entry()->parameters()[p]->shape();
-        values[d].push_back(value.shape() == shape ? std::move(value) : value.WithShape(shape));
+        values[d].push_back(
+            AsArgument(std::move(value), program->module().entry()->parameters()[p]->shape()));
         arguments[d][p].reset();
       }
     return values;
@@ -152,6 +143,18 @@ struct ClientProgram::Task {
     outfeeds->Set(std::move(done->outfeeds));
   }
 };
+
+bool IsArgumentFor(const Shape& shape, const Shape& parameter) {
+  if (shape == parameter) return true;
+  ShapeComparison how;
+  how.dynamic = shape.HasDynamicDimension();
+  return Same(shape, parameter, how);
+}
+
+Literal AsArgument(Literal value, const Shape& parameter) {
+  if (value.shape() != parameter) value = value.WithShape(parameter);
+  return value;
+}
 
 Status ClientState::Reserve(int64_t bytes) {
   if (bytes == 0) return {};
@@ -226,53 +229,8 @@ Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
   return task;
 }
 
-namespace {
-
-/// The values of arguments that are all there and stay with the caller; nothing if one is not.
-Result<std::optional<std::vector<std::vector<Literal>>>> ReadyValues(
-    const Module& module, const std::vector<std::vector<BufferArgument>>& arguments) {
-  std::vector<std::vector<Literal>> values(arguments.size());
-  for (size_t d = 0; d < arguments.size(); ++d) {
-    values[d].reserve(arguments[d].size());
-    for (size_t p = 0; p < arguments[d].size(); ++p) {
-      if (arguments[d][p].donate || !arguments[d][p].buffer.IsReady()) return std::nullopt;
-      HLO_TRY(Literal value, arguments[d][p].buffer.ToHost());
-      const Shape& shape = module.entry()->parameters()[p]->shape();
-      values[d].push_back(value.shape() == shape ? std::move(value) : value.WithShape(shape));
-    }
-  }
-  return values;
-}
-
-/// What a run has given, in buffers.
-Execution Finished(const Module& module, ExecutionResult done) {
-  Execution execution;
-  const Shape& root = module.entry()->root()->shape();
-  for (Literal& result : done.results) {
-    std::vector<DeviceBuffer>& mine = execution.results.emplace_back();
-    if (!root.IsTuple())
-      mine.push_back(Client::Transfer(std::move(result)));
-    else
-      for (Literal& part : result.MutableElements()) mine.push_back(Client::Transfer(std::move(part)));
-  }
-  execution.outfeeds = std::make_shared<Pending<Execution::Outfeeds>>();
-  execution.outfeeds->Set(std::move(done.outfeeds));
-  return execution;
-}
-
-}  // namespace
-
 Result<Execution> ClientProgram::Execute(std::vector<std::vector<BufferArgument>> arguments,
                                          const ExecutionOptions& options) const {
-  // The short way, for programs that take no longer than what the other one costs.
-  if (!options.only_device && options.network == nullptr) {
-    HLO_CHECK_OK(CheckArguments(module(), arguments, options.replica_count * options.partition_count));
-    HLO_TRY(auto values, ReadyValues(module(), arguments));
-    if (values) {
-      HLO_TRY(ExecutionResult done, RunFor(*client_, *program_, bytes_, std::move(*values), options));
-      return Finished(module(), std::move(done));
-    }
-  }
   Execution execution;
   HLO_TRY(const std::shared_ptr<Task> task, NewTask(std::move(arguments), options, execution));
   task->Do(*client_);

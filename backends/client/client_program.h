@@ -22,6 +22,12 @@ struct Execution {
   [[nodiscard]] Status Wait() const { return outfeeds->Wait(); }
 };
 
+/// A value of `shape` may be given for a parameter: the same type and sizes, whatever the layouts; bounds
+/// take arrays of their size.
+bool IsArgumentFor(const Shape& shape, const Shape& parameter);
+/// Such a value with the parameter's shape: another layout is another name.
+Literal AsArgument(Literal value, const Shape& parameter);
+
 /// Threads may share it; it may outlive its client.
 class ClientProgram final : public Executable {
  public:

@@ -18,6 +18,13 @@ Buffer BufferState::Make(BufferState state) {
   return made;
 }
 
+hlo::Shape BufferState::InnerShape() const {
+  if (!shape->IsTuple()) return parts.front().shape();
+  std::vector<hlo::Shape> shapes;
+  for (const hlo::DeviceBuffer& part : parts) shapes.push_back(part.shape());
+  return hlo::Shape::MakeTuple(shapes);
+}
+
 const Shape& Buffer::shape() const {
   static const Shape none;
   return state_ ? *state_->shape : none;

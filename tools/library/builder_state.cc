@@ -9,8 +9,8 @@ namespace {
 /// Bits of a handle below its generation.
 constexpr int kIndexBits = 40;
 
-/// A name that HLO text reads back: other characters become `_`, and words that mean something there get one
-/// more.
+}  // namespace
+
 std::string CleanName(std::string_view written) {
   std::string clean(written);
   for (char& c : clean)
@@ -25,8 +25,6 @@ std::string CleanName(std::string_view written) {
   if (token.kind != hlo::TokenKind::Ident) clean += '_';
   return clean;
 }
-
-}  // namespace
 
 void BuilderState::Start(std::string_view name) {
   const std::string clean = CleanName(name.empty() ? "computation" : name);

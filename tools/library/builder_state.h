@@ -11,6 +11,10 @@
 
 namespace hlo_toolkit::internal {
 
+/// A name that HLO text reads back: other characters become `_`, and words that mean something there get one
+/// more.
+std::string CleanName(std::string_view written);
+
 class Emission;
 /// Makes the instructions of one call; gives the one that the caller gets.
 using EmitFunction = llvm::function_ref<hlo::Result<hlo::Instruction*>(Emission&)>;

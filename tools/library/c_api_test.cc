@@ -261,6 +261,44 @@ TEST(LibraryC, ArraysAreCompared) {
   EXPECT_EQ(Said(hlo_array_compare(&a, &b, 0, 0, nullptr)), "there is no place for the results");
 }
 
+TEST(LibraryC, ConstantsOfComputationsStayWhole) {
+  HloModule* table = Parsed(
+      "HloModule table\nENTRY e { x = s32[12] parameter(0)  v0 = s32[12] "
+      "constant({1,2,3,4,5,6,7,8,9,10,11,12}) "
+      "ROOT s = s32[12] add(x, v0) }");
+  HloBuilder* builder = nullptr;
+  ASSERT_EQ(Said(hlo_builder_create("a model", &builder)), "");
+  EXPECT_EQ(Said(hlo_builder_computation(builder, "table", table)), "");
+  std::vector<int32_t> values(12, 100);
+  // The names that values get, v0 and so on, are those of the computation, too.
+  std::vector<int32_t> large(20, 7);
+  const HloArray constant = ArrayOf("s32", {20}, large), argument = ArrayOf("s32", {12}, values);
+  HloValue many = -1, x = -1, sum = -1;
+  EXPECT_EQ(Said(hlo_builder_constant(builder, &constant, &many)), "");
+  EXPECT_EQ(Said(hlo_builder_parameter(builder, 0, "s32[12]", nullptr, &x)), "");
+  EXPECT_EQ(Said(hlo_builder_add(builder, "call", &x, 1, "s32[12]", "to_apply=table", &sum)), "");
+  const std::array<HloValue, 2> both = {sum, many};
+  HloValue pair = -1;
+  EXPECT_EQ(Said(hlo_builder_add(builder, "tuple", both.data(), 2, nullptr, nullptr, &pair)), "");
+  HloModule* module = nullptr;
+  ASSERT_EQ(Said(hlo_builder_build(builder, pair, &module)), "");
+  EXPECT_STREQ(hlo_module_name(module), "a_model");
+  HloClient* client = nullptr;
+  HloExecutable* program = nullptr;
+  ASSERT_EQ(Said(hlo_client_create(nullptr, &client)), "");
+  ASSERT_EQ(Said(hlo_client_compile(client, module, &program)), "");
+  std::vector<int32_t> first(12), second(20);
+  std::array<HloArray, 2> results = {ArrayOf("s32", {12}, first), ArrayOf("s32", {20}, second)};
+  EXPECT_EQ(Said(hlo_executable_execute(program, &argument, 1, results.data(), 2)), "");
+  EXPECT_EQ(first.back(), 112);
+  EXPECT_EQ(second, large);
+  hlo_executable_free(program);
+  hlo_client_free(client);
+  hlo_module_free(module);
+  hlo_builder_free(builder);
+  hlo_module_free(table);
+}
+
 TEST(LibraryC, ModulesAreBuilt) {
   HloModule* add = Parsed(
       "HloModule add\nENTRY e { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }");
@@ -302,11 +340,19 @@ TEST(LibraryC, ModulesAreBuilt) {
   EXPECT_EQ(result, (std::vector<float>{12, 30}));
 
   HloValue none = -1;
+  const HloValue missing = -1;
+  // Text that hides what it is, and names that mean something.
+  EXPECT_EQ(Said(hlo_builder_add(builder, "constant(1) //", nullptr, 0, "f32[]", nullptr, &none)), "");
+  EXPECT_EQ(Said(hlo_builder_parameter(builder, 1, "f32[2]", "a b = f32[] parameter(0)\n", &none)), "");
+  HloModule* odd = nullptr;
+  EXPECT_EQ(Said(hlo_builder_build(builder, twice, &odd)), "");
+  hlo_module_free(odd);
+  EXPECT_EQ(Said(hlo_builder_computation(builder, "sum", add)), "the name 'sum' is taken");
   EXPECT_NE(Said(hlo_builder_add(builder, "frobnicate", &x, 1, nullptr, nullptr, &none)), "");
   EXPECT_NE(Said(hlo_builder_add(builder, "add", operands.data(), 2, nullptr, nullptr, &none)), "");
   EXPECT_NE(Said(hlo_builder_add(builder, "negate", &x, 1, nullptr, "\n ROOT y = f32[] constant(1)", &none)),
             "");
-  EXPECT_EQ(Said(hlo_builder_add(builder, "negate", &none, 1, nullptr, nullptr, &none)),
+  EXPECT_EQ(Said(hlo_builder_add(builder, "negate", &missing, 1, nullptr, nullptr, &none)),
             "there is no value -1");
   EXPECT_EQ(Said(hlo_builder_parameter(builder, 1, "f32[2", "y", &none)).empty(), false);
   EXPECT_EQ(Said(hlo_builder_parameter(builder, 1, "f32[2]", "x", &none)), "the name 'x' is taken");

@@ -1,9 +1,11 @@
 // hlo/hlo_c.h: building modules. Instructions are kept as HLO text, which is what callers know.
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
 #include "parser/parser.h"
+#include "tools/library/builder_state.h"
 #include "tools/library/c_api.h"
-#include "tools/library/convert.h"
 
 using namespace hlo_toolkit;            // NOLINT(google-build-using-namespace): functions of C
 using namespace hlo_toolkit::internal;  // NOLINT(google-build-using-namespace): functions of C
@@ -16,8 +18,9 @@ struct HloBuilder {
   };
   std::string name;
   std::string computations;  // as text
+  llvm::StringSet<> computation_names;
   std::vector<Value> values;
-  llvm::StringMap<size_t> numbers;  // of values, by name
+  llvm::StringSet<> names;  // of values
 };
 
 namespace {
@@ -34,12 +37,13 @@ ModuleOr Parse(const std::string& text) {
   return std::move(parsed.module);
 }
 
-/// Gives the constants of the entry their elements.
+/// Gives the constants of the entry their elements. Instructions lie as they were written; their names may
+/// have become others.
 void FillConstants(const HloBuilder& builder, hlo::Module& module) {
-  for (hlo::Instruction* inst : module.entry()->InstructionsOf(hlo::OpKind::Constant)) {
-    const auto found = builder.numbers.find(inst->name());
-    if (found == builder.numbers.end()) continue;
-    const Literal& constant = builder.values[found->second].constant;
+  size_t next = 0;
+  for (hlo::Instruction* inst : module.entry()->instructions()) {
+    const Literal& constant = builder.values[next++].constant;
+    if (!constant.valid() || inst->kind() != hlo::OpKind::Constant) continue;
     inst->mutable_attrs().Mutable<hlo::ConstantAttrs>().literal =
         std::make_shared<hlo::Literal>(LiteralAccess::Get(constant)->WithShape(inst->shape()).Pack());
   }
@@ -47,8 +51,7 @@ void FillConstants(const HloBuilder& builder, hlo::Module& module) {
 
 /// Takes a value, whose name nobody else has.
 HloError* Append(HloBuilder& builder, HloBuilder::Value value, HloValue* number) {
-  if (!builder.numbers.try_emplace(value.name, builder.values.size()).second)
-    return BadCall("the name '{0}' is taken", value.name);
+  if (!builder.names.insert(value.name).second) return BadCall("the name '{0}' is taken", value.name);
   *number = static_cast<HloValue>(builder.values.size());
   builder.values.push_back(std::move(value));
   return nullptr;
@@ -65,14 +68,13 @@ HloError* AddInstruction(HloBuilder& builder, std::string name, const std::strin
                          const std::string& operation, Span<const HloValue> operands, HloValue* value) {
   if (value == nullptr) return BadCall("there is no place for the value");
   const std::string text = (shape.empty() ? "" : shape + " ") + operation;
-  // Of a parameter the number is what is checked; it has no operands.
   std::string module = "ENTRY e {\n";
-  size_t parameters = 0;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const HloBuilder::Value& operand = builder.values[static_cast<size_t>(operands[i])];
-    const auto* const first = std::find(operands.begin(), operands.begin() + i, operands[i]);
-    if (first == operands.begin() + i && ++parameters != 0)
-      module += "  %" + operand.name + " = " + operand.shape + " parameter(" + std::to_string(i) + ")\n";
+  llvm::SmallDenseSet<HloValue, 4> parameters;
+  for (const HloValue number : operands) {
+    const HloBuilder::Value& operand = builder.values[static_cast<size_t>(number)];
+    const size_t next = parameters.size();
+    if (parameters.insert(number).second)
+      module += "  %" + operand.name + " = " + operand.shape + " parameter(" + std::to_string(next) + ")\n";
   }
   module += "  ROOT %" + name + " = " + text + "\n}\n";
   ModuleOr parsed = Parse(module);
@@ -80,7 +82,8 @@ HloError* AddInstruction(HloBuilder& builder, std::string name, const std::strin
     parsed = Parse("HloModule m\n" + builder.computations + module);
   if (!parsed) return ToError(ToStatus(parsed.error()));
   const hlo::Instruction& root = *(*parsed)->entry()->root();
-  if (root.name() != name || (*parsed)->entry()->instruction_count() != static_cast<int64_t>(parameters) + 1)
+  if (root.name() != name ||
+      (*parsed)->entry()->instruction_count() != static_cast<int64_t>(parameters.size()) + 1)
     return BadCall("'{0}' is more than one instruction", operation);
   return Append(builder,
                 {std::move(name), hlo::ToString(root.shape()), hlo::ToString(root.shape()) + " " + operation,
@@ -90,7 +93,7 @@ HloError* AddInstruction(HloBuilder& builder, std::string name, const std::strin
 
 std::string NextName(const HloBuilder& builder) {
   std::string name = "v" + std::to_string(builder.values.size());
-  while (builder.numbers.contains(name)) name += "_";
+  while (builder.names.contains(name)) name += "_";
   return name;
 }
 
@@ -102,8 +105,8 @@ HloError* hlo_builder_create(const char* name, HloBuilder** builder) {
   if (builder != nullptr) *builder = nullptr;
   return Guarded([&]() -> HloError* {
     if (name == nullptr || builder == nullptr) return BadCall("the name or the builder is null");
-    // What HLO text cannot have as a name becomes one that it can.
-    *builder = new HloBuilder{XlaBuilder(name).name(), "", {}, {}};
+    const std::string clean = CleanName(name);
+    *builder = new HloBuilder{clean.empty() ? "computation" : clean, "", {}, {}, {}};
     return nullptr;
   });
 }
@@ -116,7 +119,7 @@ HloError* hlo_builder_parameter(HloBuilder* builder, int64_t number, const char*
     const StatusOr<Shape> made = ParseShape(shape);
     if (!made.ok()) return ToError(made.status());
     if (number < 0) return BadCall("parameter number {0} is negative", number);
-    HloBuilder::Value next{name == nullptr ? NextName(*builder) : std::string(name), made->ToString(true), "",
+    HloBuilder::Value next{name == nullptr ? NextName(*builder) : CleanName(name), made->ToString(true), "",
                            Literal()};
     next.text = next.shape + " parameter(" + std::to_string(number) + ")";
     const ModuleOr parsed =
@@ -150,22 +153,27 @@ HloError* hlo_builder_computation(HloBuilder* builder, const char* name, const H
     if (builder == nullptr || name == nullptr || module == nullptr)
       return BadCall("the builder, the name or the module is null");
     std::unique_ptr<hlo::Module> copy = ComputationAccess::Module(module->computation)->Clone();
-    std::string text;
+    const std::string clean = CleanName(name);
+    std::vector<std::string> names;
     for (const auto& computation : copy->computations()) {
       const bool is_entry = computation.get() == copy->entry();
-      const std::string whole =
-          is_entry ? std::string(name) : std::string(name) + "." + computation->name().str();
-      computation->set_name(copy->Save(whole));
+      names.push_back(is_entry ? clean : clean + "." + computation->name().str());
+      if (builder->computation_names.contains(names.back()))
+        return BadCall("the name '{0}' is taken", names.back());
+      computation->set_name(copy->Save(names.back()));
     }
+    std::string text;
+    hlo::PrintOptions whole_constants;
+    whole_constants.max_constant_elements = -1;
     for (const hlo::Computation* computation : copy->PostOrder()) {
-      const std::string whole = hlo::ToString(*computation);
+      const std::string whole = hlo::ToString(*computation, whole_constants);
       llvm::StringRef rest = whole;
       rest.consume_front("ENTRY ");
       text += rest.str() + "\n";
     }
-    const ModuleOr parsed = Parse("HloModule m\n" + builder->computations + text +
-                                  "ENTRY e {\n  ROOT %x = f32[] parameter(0)\n}\n");
+    const ModuleOr parsed = Parse("HloModule m\n" + text + "ENTRY e {\n  ROOT %x = f32[] parameter(0)\n}\n");
     if (!parsed) return ToError(ToStatus(parsed.error()));
+    for (const std::string& made : names) builder->computation_names.insert(made);
     builder->computations += text;
     return nullptr;
   });

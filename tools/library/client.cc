@@ -148,7 +148,7 @@ hlo::Result<Buffer> NewBuffer(const std::shared_ptr<ClientState>& client, const 
 /// An array out of memory in the order of its layout.
 hlo::Result<Literal> CheckedFromMemory(const Shape& shape, const void* data) {
   HLO_TRY(const hlo::Shape made, ToShape(shape));
-  if (!made.IsArray()) return Wrong("{0} is no array", made);
+  HLO_CHECK_OK(CheckOrder(made));
   if (data == nullptr && made.ElementCount() != 0) return Wrong("there is no memory to take {0} from", made);
   return LiteralAccess::Make(FromMemory(made, data));
 }
@@ -214,8 +214,8 @@ Status Client::TransferInProcess(const GlobalData& data, void* destination) cons
   if (!value.ok()) return value.status();
   const hlo::Literal& literal = *LiteralAccess::Get(*value);
   const auto shape = internal::ToShape(data.shape());
-  if (!shape || !shape->IsArray())
-    return {StatusCode::kInvalidArgument, data.shape().ToString() + " is no array"};
+  if (!shape) return ToStatus(shape.error());
+  if (const hlo::Status order = internal::CheckOrder(*shape); !order) return ToStatus(order.error());
   if (literal.byte_size() == 0) return {};
   if (destination == nullptr) return {StatusCode::kInvalidArgument, "there is no memory to write to"};
   internal::ToMemory(literal, *shape, destination);

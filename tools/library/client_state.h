@@ -40,6 +40,8 @@ struct BufferState {
   int device = 0;
   std::vector<hlo::DeviceBuffer> parts;  // of a tuple its elements, else one
 
+  /// As the backends have it.
+  [[nodiscard]] hlo::Shape InnerShape() const;
   static Buffer Make(BufferState state);
   static const BufferState* Get(const Buffer& buffer) { return buffer.state_.get(); }
 };

@@ -120,6 +120,15 @@ TEST_P(LibraryClient, TheCallerSaysWhatIsDonated) {
   EXPECT_EQ(twice.Execute({x}).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_EQ(Message(twice.Execute({ToDevice(Vector({1, 2, 3}))}, {.donated = {1}}).status()),
             "there is no parameter 1 to donate");
+  // A call that fails gives nothing away.
+  const Buffer pair = ToDevice(LiteralUtil::MakeTuple({Vector({1}), Vector({2})}));
+  XlaBuilder builder("two");
+  GetTupleElement(builder.Parameter(0, pair.shape(), "t"), 0);
+  builder.Parameter(1, kVector, "x");
+  const Executable two = Compile(builder.Build().value());
+  EXPECT_EQ(Message(two.Execute({pair, ToDevice(Vector({1}))}, {.donated = {0, 1}}).status()),
+            "argument 1 is f32[1], parameter %x is f32[3]");
+  EXPECT_TRUE(pair.Await().ok());
   Buffer gone = ToDevice(Vector({1, 2, 3}));
   gone.Delete();
   EXPECT_EQ(gone.ToLiteral().status().code(), StatusCode::kFailedPrecondition);
@@ -169,6 +178,10 @@ TEST_P(LibraryClient, MemoryIsInTheOrderOfTheLayout) {
   EXPECT_FALSE(client_->TransferInProcess(result, nullptr).ok());
   EXPECT_FALSE(client_->TransferToServerInProcess(columns, nullptr).ok());
   EXPECT_FALSE(client_->TransferToServerInProcess(ShapeUtil::MakeTokenShape(), values.data()).ok());
+  Shape tiled = columns;
+  tiled.set_layout({{0, 1}, "T(2,128)"});
+  EXPECT_EQ(client_->TransferToServerInProcess(tiled, values.data()).status().code(),
+            StatusCode::kUnimplemented);
   options.result_layout = kVector;
   EXPECT_EQ(Message(client_->Compile(Double(ShapeUtil::MakeShape(S16, {2, 3})), options).status()),
             "the layout of the result is of f32[3], not of s16[2,3]");

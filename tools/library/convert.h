@@ -53,6 +53,8 @@ constexpr bool SameNumber(A a, B b) {
 
 /// Elements as all of the library expects them: a truth is 0 or 1, one narrower than a byte is extended.
 hlo::Literal Canonical(hlo::Literal value);
+/// Whether memory can be read and written in the order of the shape's layout: not in tiles.
+hlo::Status CheckOrder(const hlo::Shape& shape);
 /// An array out of memory in the order of its layout.
 hlo::Literal FromMemory(const hlo::Shape& shape, const void* data);
 /// The array into memory in the order of the layout of `shape`.

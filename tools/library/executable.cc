@@ -43,18 +43,6 @@ Executable ExecutableState::Wrap(std::shared_ptr<const ExecutableState> state) {
   return made;
 }
 
-namespace {
-
-/// A value of the shape is one of the parameter's: bounds take arrays of their size.
-bool Fits(const hlo::Shape& shape, const hlo::Shape& parameter) {
-  if (shape == parameter) return true;
-  hlo::ShapeComparison how;
-  how.dynamic = shape.HasDynamicDimension();
-  return hlo::Same(shape, parameter, how);
-}
-
-}  // namespace
-
 hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
     std::shared_ptr<ClientState> client, std::shared_ptr<const hlo::Module> module,
     const CompileOptions& options, std::string* code) {
@@ -86,6 +74,7 @@ hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
   inner.store.own = code;
   if (const hlo::Platform made_for = client->client().platform(); hlo::IsGpu(made_for)) {
     HLO_TRY(inner.gpu.target, hlo::gpu::FindTarget(client->options().gpu_target));
+    // The emulated GPU is one.
     if (!options.device_assignment.empty() && made_for == hlo::Platform::Gpu) inner.gpu.gpus = made->devices;
   }
   HLO_TRY(made->program, client->client().Compile(*module, inner, made->execution));
@@ -124,6 +113,13 @@ hlo::Result<std::vector<hlo::BufferArgument>> ExecutableState::ArgumentsOf(
     if (buffer->device != devices[device])
       return Wrong("argument {0} is on device {1}, the program runs on device {2}", p, buffer->device,
                    devices[device]);
+    if (!hlo::IsArgumentFor(buffer->InnerShape(), parameters[p]))
+      return Wrong("argument {0} is {1}, parameter %{2} is {3}", p, buffer->shape->ToString(),
+                   shape.parameter_names[p], parameters[p]);
+  }
+  // Nothing is given away before all is known to be right.
+  for (size_t p = 0; p < buffers.size(); ++p) {
+    const BufferState* buffer = BufferState::Get(buffers[p]);
     const bool donate = llvm::is_contained(options.donated, static_cast<int64_t>(p));
     if (!buffer->shape->IsTuple()) {
       made.push_back({buffer->parts.front(), donate});
@@ -170,8 +166,8 @@ hlo::Result<std::optional<std::vector<Buffer>>> ExecutableState::RunAtOnce(
         !buffer->parts.front().IsReady())
       return std::nullopt;
     HLO_TRY(hlo::Literal value, buffer->parts.front().ToHost());
-    if (!Fits(value.shape(), parameters[p])) return std::nullopt;
-    values[0].push_back(value.shape() == parameters[p] ? std::move(value) : value.WithShape(parameters[p]));
+    if (!hlo::IsArgumentFor(value.shape(), parameters[p])) return std::nullopt;
+    values[0].push_back(hlo::AsArgument(std::move(value), parameters[p]));
   }
   HLO_TRY(hlo::ExecutionResult done, program->Run(std::move(values), execution));
   std::vector<Buffer> made;
@@ -200,10 +196,10 @@ hlo::Result<std::vector<hlo::Literal>> LiteralsOf(const ExecutableState& executa
   for (size_t p = 0; p < arguments.size(); ++p) {
     const hlo::Literal* literal = LiteralAccess::Get(arguments[p]);
     if (!literal) return Wrong("argument {0} is no value", p);
-    if (!Fits(literal->shape(), parameters[p]))
+    if (!hlo::IsArgumentFor(literal->shape(), parameters[p]))
       return Wrong("argument {0} is {1}, parameter %{2} is {3}", p, literal->shape(),
                    executable.shape.parameter_names[p], parameters[p]);
-    made.push_back(literal->shape() == parameters[p] ? *literal : literal->WithShape(parameters[p]));
+    made.push_back(hlo::AsArgument(*literal, parameters[p]));
   }
   return made;
 }

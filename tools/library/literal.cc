@@ -16,6 +16,13 @@ struct Literal::Rep {
 
 namespace internal {
 
+hlo::Status CheckOrder(const hlo::Shape& shape) {
+  if (!shape.IsArray()) return Wrong("{0} is no array", shape);
+  if (shape.has_layout() && !shape.layout().tiles.empty())
+    return NotImplemented("memory in the tiles of {0}", hlo::ToString(shape));
+  return {};
+}
+
 hlo::Literal FromMemory(const hlo::Shape& shape, const void* data) {
   hlo::Literal bytes = hlo::Literal::Make(shape);
   if (bytes.byte_size() != 0) std::memcpy(bytes.MutableData(), data, bytes.byte_size());
@@ -82,7 +89,7 @@ Literal::Literal(const Shape& shape) {
 
 Literal Literal::Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner) {
   const auto made = internal::ToShape(shape);
-  if (!made || !made->IsArray()) return {};
+  if (!made || !internal::CheckOrder(*made)) return {};
   const size_t width = static_cast<size_t>(hlo::Info(made->element_type()).host_bytes());
   const size_t alignment = std::min(width, alignof(std::max_align_t));
   if (data == nullptr && made->ElementCount() != 0) return {};

@@ -141,7 +141,7 @@ class Executable {
   [[nodiscard]] std::optional<MemoryReport> memory() const;
   /// Runs some times on one device and says where the time went.
   StatusOr<ProfileReport> Profile(Span<const Literal> arguments, int runs = 1) const;
-  /// The module that is run, as HLO text.
+  /// The module that is run, as HLO text; large constants are left out.
   [[nodiscard]] std::string OptimizedText() const;
   /// For Client::LoadSerialized(): the computation, how it is compiled, and its code.
   [[nodiscard]] StatusOr<std::string> Serialize() const;

@@ -137,8 +137,9 @@ HloError* hlo_array_compare(const HloArray* actual, const HloArray* expected, do
 /* --- Building modules --- */
 typedef struct HloBuilder HloBuilder;
 typedef int64_t HloValue; /* of one builder */
+/* What HLO text cannot have in names becomes `_`, here and below. */
 HloError* hlo_builder_create(const char* name, HloBuilder** builder);
-/* `shape` as HLO text, `f32[2,3]`. */
+/* `shape` as HLO text, `f32[2,3]`; `name`: NULL for one that nobody else has. */
 HloError* hlo_builder_parameter(HloBuilder* builder, int64_t number, const char* shape, const char* name,
                                 HloValue* value);
 HloError* hlo_builder_constant(HloBuilder* builder, const HloArray* array, HloValue* value);

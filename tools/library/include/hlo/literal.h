@@ -36,7 +36,7 @@ class Literal {
   explicit Literal(const Shape& shape);
   /// An array whose elements lie row by row at `data`, which nobody changes as long as `owner` is kept: that
   /// memory is used where it is aligned for the type, else copied. The layout of the shape counts for the
-  /// copy: elements lie as it says. No value of a wrong shape, or of what is no array.
+  /// copy: elements lie as it says. No value of a wrong shape, of what is no array, or lies in tiles.
   static Literal Borrow(const Shape& shape, const void* data, std::shared_ptr<const void> owner);
   /// No value if one of the elements has none, or of more than 65536 arrays and tuples.
   static Literal Tuple(Span<const Literal> elements);

@@ -21,7 +21,7 @@ struct PassEvent {
   int64_t rewrites = 0;
   int64_t instructions_before = 0, instructions_after = 0;
   std::chrono::nanoseconds time{0};
-  std::function<std::string()> text;  // of the module as it is now; while the event is told
+  std::function<std::string()> text;  // of the module, without large constants; while it is told
 };
 
 struct PassOptions {
