@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "ir/support/parallel.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace hlo::processes {
 namespace {
@@ -75,7 +76,7 @@ void Engine::PostAll(const std::string& message) {
 int32_t Engine::NewTag(int to) {
   int32_t& next = next_tag_[static_cast<size_t>(to)];
   const int32_t tag = next;
-  next = (next + 1) % Transport::kTags;
+  next = (next + 1) % transport_->tags();
   return tag;
 }
 
@@ -125,6 +126,7 @@ Literal Engine::ReceiveValue(int from, const WireValue& wire, Tickets& tickets) 
     }
     Literal value = Literal::Make(shape);
     if (!shape.IsArray()) return value;
+    if (next == wire.arrays.size()) llvm::report_fatal_error("a value has come without one of its arrays");
     const WireArray& sent = wire.arrays[next++];
     for (size_t d = 0; d < sent.dynamic_sizes.size(); ++d)
       value.SetDynamicSize(static_cast<int64_t>(d), sent.dynamic_sizes[d]);

@@ -31,7 +31,12 @@ bool Judge::HasAll() const {
 void Judge::Take(int process, WireReport report) {
   if (report.round != round_) return;
   reports_[static_cast<size_t>(process)] = std::move(report);
-  if (late_ || !HasAll()) return;
+  if (!HasAll()) return;
+  const auto moves = [&](const auto& known) {
+    return known->quiet_ms < static_cast<uint64_t>(timeout_.count());
+  };
+  if (late_ && llvm::any_of(reports_, moves)) late_.reset();
+  if (late_) return;
   uint64_t sent = 0, received = 0;
   Counts counts;
   bool waits = false;

@@ -13,8 +13,13 @@ namespace hlo::processes {
 class Judge {
  public:
   using Clock = std::chrono::steady_clock;
-  Judge(int processes, int64_t partitions, llvm::ArrayRef<SourcePtr> sources)
-      : partitions_(partitions), sources_(sources), reports_(static_cast<size_t>(processes)) {}
+  /// `timeout`: so long devices wait while nothing goes on in any process.
+  Judge(int processes, int64_t partitions, llvm::ArrayRef<SourcePtr> sources,
+        std::chrono::milliseconds timeout)
+      : partitions_(partitions),
+        sources_(sources),
+        timeout_(timeout),
+        reports_(static_cast<size_t>(processes)) {}
 
   /// The devices of a process have come to their ends; whether those of all have.
   bool End(int process);
@@ -34,6 +39,7 @@ class Judge {
 
   int64_t partitions_;
   llvm::ArrayRef<SourcePtr> sources_;
+  std::chrono::milliseconds timeout_;
   std::set<int> ended_;
   uint64_t round_ = 0;
   std::vector<std::optional<WireReport>> reports_;  // of this round

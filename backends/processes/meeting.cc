@@ -21,7 +21,8 @@ Literal View(const Literal& value, Range range) {
 bool ComeInPieces(llvm::ArrayRef<Literal> values, size_t processes) {
   size_t bytes = 0;
   for (const Literal& value : values) {
-    if (!value.shape().IsArray() || value.HasDynamicSizes() ||
+    // By the shape: sizes that differ from process to process decide nothing.
+    if (!value.shape().IsArray() || value.shape().HasDynamicDimension() ||
         value.shape().ElementCount() < static_cast<int64_t>(processes))
       return false;
     bytes += value.byte_size();
@@ -60,7 +61,7 @@ Status Run::CheckFit(const Meeting& meeting, size_t rank) const {
   for (size_t other = 0; other < meeting.members.size(); ++other) {
     const Meeting::Member& member = meeting.members[other];
     if (other == rank || !member.brought) continue;
-    const bool fits = member.brought->kind == mine.brought->kind &&
+    const bool fits = member.brought->kind == mine.brought->kind && member.in_pieces == mine.in_pieces &&
                       SameShapes(member.brought->shapes, mine.brought->shapes);
     if (!fits && mine.inst != nullptr)
       return Error(MismatchError(*mine.inst, *mine.brought, *member.brought));
@@ -110,6 +111,7 @@ void Run::HandleArrival(int /*from*/, BinaryReader& message) {
   Meeting::Member& member = meeting.members[arrival.rank];
   member.brought = {arrival.device, static_cast<OpKind>(arrival.kind), {}};
   for (const WireValue& value : arrival.values) member.brought->shapes.push_back(value.shape);
+  member.in_pieces = arrival.in_pieces;
   const size_t rank = arrival.rank;
   member.arrival = std::move(arrival);
   if (const Status fits = CheckFit(meeting, rank); !fits)
@@ -131,14 +133,15 @@ Result<Values> Run::Exchange(Device& self, const Instruction& inst, llvm::ArrayR
   mine.values = std::move(contribution);
   for (Literal& value : mine.values) value = value.Unpack();
   Progress();
+  mine.in_pieces =
+      pieces == DeviceGroup::Pieces::Any && ComeInPieces(mine.values, ProcessesOf(members).size());
   if (const Status fits = CheckFit(meeting, rank); !fits) {
     lock.unlock();
     group_.Fail(fits.error());
     return Error(fits.error());
   }
   ++meeting.arrived;
-  meeting.in_pieces =
-      pieces == DeviceGroup::Pieces::Any && ComeInPieces(mine.values, ProcessesOf(members).size());
+  meeting.in_pieces = mine.in_pieces;
   Announce(meeting, {key, self.id(), rank, static_cast<uint64_t>(inst.kind()), meeting.in_pieces, {}, {}, {}},
            members);
   const auto all_here = static_cast<size_t>(llvm::count_if(members, [&](int64_t m) { return IsHere(m); }));

@@ -9,6 +9,7 @@ struct Run::Meeting {
     std::optional<Brought> brought;      // once it has come
     const Instruction* inst = nullptr;   // of a device of this process
     Values values;                       // the same
+    bool in_pieces = false;              // so it comes
     std::optional<WireArrival> arrival;  // of a device of another process
   };
   std::vector<Member> members;

@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HLO_MPI_VERSION 1
+#define HLO_MPI_VERSION 2
 
 /// Functions return 0, or MPI's number of an error. Only one thread calls them at a time. Requests are
 /// numbers that mean something to MPI alone.
 struct HloMpiFunctions {
   int version;  // HLO_MPI_VERSION
-  /// MPI_Init; this process among how many. Not 0: `why` says in words what is wrong.
-  int (*start)(int* rank, int* size, char* why, size_t why_size);
+  /// MPI_Init; this process among how many, and the largest tag. Not 0: `why` says in words what is wrong.
+  int (*start)(int* rank, int* size, int* largest_tag, char* why, size_t why_size);
   /// Begin to send and to receive; the memory stays until `test` says that it is done. At most 1 GiB.
   int (*send)(int to, int tag, const void* data, size_t bytes, uint64_t* request);
   int (*receive)(int from, int tag, void* data, size_t bytes, uint64_t* request);

@@ -15,14 +15,17 @@ namespace hlo::processes {
 namespace {
 
 constexpr llvm::StringLiteral kPlugin = "hlo-mpi.so";
-constexpr int kMessageTag = Transport::kTags;
+// Of MPI; those of memory stand behind it.
+constexpr int kMessageTag = 0;
 constexpr size_t kErrorText = 256;
 
 class MpiTransport final : public Transport {
  public:
-  MpiTransport(const HloMpiFunctions& mpi, int rank, int size) : mpi_(mpi), rank_(rank), size_(size) {}
+  MpiTransport(const HloMpiFunctions& mpi, int rank, int size, int largest_tag)
+      : mpi_(mpi), rank_(rank), size_(size), tags_(largest_tag) {}
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int tags() const override { return tags_; }
 
   void Post(int to, std::string text) override {
     Posted& posted = posted_.emplace_back();
@@ -44,12 +47,12 @@ class MpiTransport final : public Transport {
 
   Ticket Send(int to, int tag, const void* data, size_t bytes) override {
     uint64_t request = 0;
-    Check(mpi_.send(to, tag, data, bytes, &request));
+    Check(mpi_.send(to, tag + 1, data, bytes, &request));
     return Add(request);
   }
   Ticket Receive(int from, int tag, void* data, size_t bytes) override {
     uint64_t request = 0;
-    Check(mpi_.receive(from, tag, data, bytes, &request));
+    Check(mpi_.receive(from, tag + 1, data, bytes, &request));
     return Add(request);
   }
   bool Done(Ticket ticket) override {
@@ -86,7 +89,7 @@ class MpiTransport final : public Transport {
   }
 
   const HloMpiFunctions& mpi_;
-  int rank_, size_;
+  int rank_, size_, tags_;
   std::deque<Posted> posted_;  // that MPI still reads
   llvm::DenseMap<Ticket, uint64_t> requests_;
   Ticket last_ = 0;
@@ -122,10 +125,11 @@ Result<std::unique_ptr<Transport>> JoinMpi() {
   const HloMpiFunctions* mpi = entry != nullptr ? entry() : nullptr;
   if (mpi == nullptr || mpi->version != HLO_MPI_VERSION)
     return Error("unavailable-mpi", {}, "no MPI: '{0}' is not the plugin of this program", path);
-  int rank = 0, size = 1;
+  int rank = 0, size = 1, largest_tag = 0;
   char why[kErrorText] = "";
-  if (mpi->start(&rank, &size, why, sizeof why) != 0) return Error("unavailable-mpi", {}, "no MPI: {0}", why);
-  return std::make_unique<MpiTransport>(*mpi, rank, size);
+  if (mpi->start(&rank, &size, &largest_tag, why, sizeof why) != 0)
+    return Error("unavailable-mpi", {}, "no MPI: {0}", why);
+  return std::make_unique<MpiTransport>(*mpi, rank, size, largest_tag);
 }
 
 }  // namespace hlo::processes

@@ -85,8 +85,8 @@ void Processes::HandleLeft(int from, BinaryReader& message) {
   Last last;
   ArchiveAll(message, last.exit_code, last.text);
   last_[from] = std::move(last);
-  // The first process tells the others, whose runs cannot go on.
-  if (Leads() && !concluding_)
+  // The first process tells the others, whose runs cannot go on: that it comes to its end itself, too.
+  if (Leads() && (from == rank() || !concluding_))
     for (int to = 1; to < size(); ++to)
       if (to != from) engine_.Post(to, Pack(MessageKind::Gone, int64_t{from}, last_[from].exit_code));
   if (run_)
@@ -247,7 +247,8 @@ int Processes::Conclude(int exit_code, const std::string& text, llvm::raw_ostrea
                           ? Leads()
                           : engine_.peers()->FirstAlive() == rank();
   if (speaks && !Leads()) err << text;
-  if (speaks && text.empty()) err << "error: " << status.error().message << '\n';
+  if (speaks && text.find(status.error().message) == std::string::npos)
+    err << "error: " << status.error().message << '\n';
   err.flush();
   return std::max(exit_code, static_cast<int>(DiagnosticInfo::Of(status.error().id).exit));
 }

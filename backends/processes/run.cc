@@ -23,7 +23,7 @@ Run::Run(Engine& engine, uint64_t number, DeviceGroup& group, llvm::ArrayRef<Sou
       timeout_(timeout),
       stop_(stop),
       last_progress_(Clock::now()),
-      judge_(engine.size(), group.partitions(), sources_) {
+      judge_(engine.size(), group.partitions(), sources_, timeout) {
   for (int64_t d = 0; d < group.size(); ++d)
     if (IsHere(d)) places_[d];
 }
@@ -71,8 +71,9 @@ Status Run::WaitFor(Lock& lock, const Device& self, const Instruction& inst, llv
   if (!moving) place = {DevicePlace::Waits, &inst};
   Status status = engine_.Await(lock, ready, [&]() -> Status {
     HLO_CHECK_OK(Check());
-    if (!late_ && Clock::now() - last_progress_ > timeout_) {
-      late_ = true;
+    const auto now = Clock::now();
+    if (now - last_progress_ > timeout_ && (!late_ || now - *late_ > timeout_)) {
+      late_ = now;
       Tell(0, MessageKind::Late);
     }
     return {};
@@ -151,12 +152,15 @@ Status Run::End() {
       kept.push_back(std::move(received.value));
     }
   if (!tickets.empty()) Drain(lock, std::move(tickets), std::move(kept));
+  // Of meetings that have not come about, what was brought may still be read.
+  for (auto& [key, meeting] : meetings_) engine_.Keep(std::move(meeting->sent), std::move(meeting->sends));
   if (failure_) return Error(*failure_);
   return waited;
 }
 
 WireReport Run::MakeReport(uint64_t round) const {
-  WireReport report{round, IsStuck(), sent_, received_, {}};
+  const auto quiet = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_progress_);
+  WireReport report{round, IsStuck(), static_cast<uint64_t>(quiet.count()), sent_, received_, {}};
   for (const auto& [device, place] : places_) {
     WirePlace& wire = report.places.emplace_back(WirePlace{device, place.state, "", {}});
     if (place.at == nullptr) continue;

@@ -103,7 +103,7 @@ class Run {
   Peers::Clock::time_point last_progress_;
   uint64_t asked_ = 0;                                     // the last round of reports
   std::optional<std::pair<uint64_t, uint64_t>> reported_;  // the counts in it
-  bool late_ = false;
+  std::optional<Peers::Clock::time_point> late_;  // when it last said that it has waited for too long
   std::optional<Diagnostic> failure_;
   bool ended_well_ = false, decided_ = false;
   Judge judge_;

@@ -18,14 +18,15 @@ class Transport {
   };
   /// Something that was begun: a number from 1 on.
   using Ticket = uint64_t;
-  /// A tag is below that.
-  static constexpr int kTags = 32000;
   /// Memory goes in pieces of so many bytes.
   static constexpr size_t kMost = size_t{1} << 30;
 
   virtual ~Transport() = default;
   [[nodiscard]] virtual int rank() const = 0;  // of this process
   [[nodiscard]] virtual int size() const = 0;  // how many there are
+  /// A tag is below that: so many that none comes twice while something with it may be on its way, even where
+  /// a run that has failed has left that.
+  [[nodiscard]] virtual int tags() const = 0;
   /// Sends a message; those to one process arrive in their order.
   virtual void Post(int to, std::string text) = 0;
   /// What has come, if anything has.

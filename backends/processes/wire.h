@@ -102,11 +102,12 @@ HLO_BINARY_MEMBERS(WirePlace, v.device, v.state, v.instruction, v.loc)
 /// Where the devices of a process are. Messages are counted so that none is under way unnoticed.
 struct WireReport {
   uint64_t round = 0;
-  bool stuck = false;  // all devices wait or have finished
+  bool stuck = false;     // all devices wait or have finished
+  uint64_t quiet_ms = 0;  // since something came or went on there
   uint64_t sent = 0, received = 0;
   std::vector<WirePlace> places;
 };
-HLO_BINARY_MEMBERS(WireReport, v.round, v.stuck, v.sent, v.received, v.places)
+HLO_BINARY_MEMBERS(WireReport, v.round, v.stuck, v.quiet_ms, v.sent, v.received, v.places)
 
 /// A device's result and what it wrote to the host.
 struct WireResult {

@@ -1,4 +1,5 @@
 // hlo-run: executes modules (tools.md §3).
+#include "backends/processes/launch.h"
 #include "ir/eval/custom_call_library.h"
 #include "ir/print.h"
 #include "ir/support/interrupt.h"
@@ -313,14 +314,33 @@ int HloRunMain(llvm::ArrayRef<const char*> args, llvm::StringRef stdin_text, llv
   Complete(options);
   auto joined = JoinProcesses(options);
   if (!joined) {
-    DiagnosticSink sink(kHloRun.name, options, IsFollower(options.launcher) ? llvm::nulls() : err);
+    const auto launch = processes::FindLaunch();
+    const bool follows = launch && *launch && (*launch)->rank > 0;
+    // The command line is that of all; what one host lacks, others may have.
+    const bool known = follows && joined.error().id.starts_with("usage-");
+    std::string text;
+    llvm::raw_string_ostream said(text);
+    DiagnosticSink sink(kHloRun.name, options, said);
     sink.Report(std::move(joined).error());
+    if (!known)
+      for (const llvm::StringRef line : llvm::split(llvm::StringRef(text).rtrim('\n'), '\n'))
+        err << (follows ? llvm::formatv("process {0}: ", (*launch)->rank).str() : "") << line << '\n';
     return sink.exit_code();
   }
   Processes* const processes = joined->get();
   const CommandLine& words = started.command_line;
   if (processes == nullptr) return RunHere(options, words, stdin_text, processes, out, err);
   options.processes = processes->size();
+  if (options.seed == "time") {
+    // One clock counts.
+    const auto seed = processes->FromFirst(std::to_string(std::time(nullptr)));
+    if (!seed) {
+      DiagnosticSink sink(kHloRun.name, options, err);
+      sink.Report(seed.error());
+      return processes->Conclude(sink.exit_code(), "", err);
+    }
+    options.seed = *seed;
+  }
   if (processes->Leads()) {
     KeepingStream said(err);
     const int code = RunHere(options, words, stdin_text, processes, out, said);

@@ -419,8 +419,8 @@ Result<ExecutionResult> ModuleRunner::ExecuteIteration(const Arguments& argument
   return result;
 }
 
-Result<bool> ModuleRunner::EndEarly() {
-  bool end = options_.until_mismatch && result_.status == "MISMATCH";
+Result<bool> ModuleRunner::EndEarly(bool failed) {
+  const bool end = failed || (options_.until_mismatch && result_.status == "MISMATCH");
   if (shared_.processes == nullptr) return end;
   HLO_TRY(const std::string said, shared_.processes->FromFirst(end ? "end" : ""));
   return !said.empty();
@@ -430,6 +430,7 @@ Status ModuleRunner::RunIteration(int64_t iteration, bool heading) {
   iteration_ = iteration;
   HLO_TRY(Arguments arguments, source_->Make(iteration));
   HLO_TRY(ExecutionResult result, ExecuteIteration(arguments));
+  executed_ = true;
   if (shared_.processes != nullptr && !shared_.processes->Leads()) return {};
   result.results = GlobalResults(std::move(result.results));
   if (iteration == 0) {
@@ -477,11 +478,13 @@ ModuleResult ModuleRunner::Run(bool heading) {
         break;
       }
       sink_.progress().Update([&] { return "running " + input_.name; });
+      executed_ = false;
       status = RunIteration(i, heading);
-      if (!status) break;
-      const auto end = EndEarly();
-      if (!end) status = Error(end.error());
-      if (!end || *end) break;
+      // A run ends in the same way in all processes; what is done with its results, the first one does.
+      if (!executed_) break;
+      const auto end = EndEarly(!status);
+      if (status && !end) status = Error(end.error());
+      if (!status || *end) break;
     }
   }
   if (status && !options_.memory.empty())

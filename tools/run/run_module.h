@@ -47,7 +47,7 @@ class ModuleRunner {
   /// processes that do not lead have a part.
   Result<ExecutionResult> ExecuteIteration(const Arguments& arguments);
   /// Whether iterations end before their number is reached: the first process says so.
-  Result<bool> EndEarly();
+  Result<bool> EndEarly(bool failed);
   Status Transform();
   Status CheckFiles();
   Status CheckToleranceNames();
@@ -118,6 +118,7 @@ class ModuleRunner {
   std::vector<std::unique_ptr<Profile>> profiles_;  // of timed executions
   std::optional<MemoryPlan> memory_;                // where a report or a limit asks for it
   int64_t iteration_ = 0;
+  bool executed_ = false;                       // this iteration, in all processes
   std::optional<std::vector<bool>> unchanged_;  // by output
   std::vector<std::string> vacuous_;  // outputs about which comparing proves nothing, each with the reason
   llvm::StringSet<> vacuous_seen_;

@@ -29,7 +29,7 @@ void ErrorText(int error, char* text, size_t size) {
   snprintf(text, size, "%s", words);
 }
 
-int Start(int* rank, int* size, char* why, size_t why_size) {
+int Start(int* rank, int* size, int* largest_tag, char* why, size_t why_size) {
   int before = 0, threads = 0;
   MPI_Initialized(&before);
   int error = MPI_SUCCESS;
@@ -45,6 +45,12 @@ int Start(int* rank, int* size, char* why, size_t why_size) {
   if (error == MPI_SUCCESS) error = MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
   if (error == MPI_SUCCESS) error = MPI_Comm_rank(world, rank);
   if (error == MPI_SUCCESS) error = MPI_Comm_size(world, size);
+  int* largest = nullptr;
+  int known = 0;
+  if (error == MPI_SUCCESS)
+    error = MPI_Comm_get_attr(world, MPI_TAG_UB, static_cast<void*>(&largest), &known);
+  constexpr int kGuaranteed = 32767;  // by the standard
+  *largest_tag = known != 0 ? *largest : kGuaranteed;
   if (error != MPI_SUCCESS) ErrorText(error, why, why_size);
   return error;
 }
