@@ -56,8 +56,9 @@ Instruction* ExtremeFor(const Instruction& compare, int64_t operand) {
     else if (user->kind() != OpKind::Compare)
       return nullptr;
   }
-  return extreme != nullptr && extreme->shape().element_type() == x->shape().element_type() ? extreme
-                                                                                            : nullptr;
+  if (extreme == nullptr || extreme->shape().element_type() != x->shape().element_type()) return nullptr;
+  // It may have to come behind the compare.
+  return extreme->extras().control_predecessors.empty() ? extreme : nullptr;
 }
 
 Result<bool> RunMasksOfExtremes(Module& module, const NoPassOptions&, PassContext& context) {
