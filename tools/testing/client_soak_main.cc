@@ -78,12 +78,17 @@ class Soak {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t calls = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
-  Soak soak;
   constexpr int kParts = 10;
-  int64_t wrong = soak.Run(calls / kThreads / kParts);
+  const int64_t per_part = (argc > 1 ? std::atoll(argv[1]) : 1'000'000) / kThreads / kParts;
+  if (per_part < 1) {
+    std::fprintf(stderr, "usage: client_soak [CALLS], at least %d\n", kThreads * kParts);
+    return 2;
+  }
+  Soak soak;
+  int64_t wrong = soak.Run(per_part);
   const int64_t before = Resident();
-  for (int part = 1; part < kParts; ++part) wrong += soak.Run(calls / kThreads / kParts);
+  for (int part = 1; part < kParts; ++part) wrong += soak.Run(per_part);
+  const int64_t calls = per_part * kThreads * kParts;
   const int64_t grown = Resident() - before;
   std::printf("%lld calls from %d threads: %lld wrong, %lld KiB grown\n", static_cast<long long>(calls),
               kThreads, static_cast<long long>(wrong), static_cast<long long>(grown / 1024));

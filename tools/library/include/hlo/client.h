@@ -63,7 +63,8 @@ class Client {
   /// DEADLINE_EXCEEDED, CANCELLED.
   StatusOr<Executable> Compile(const XlaComputation& computation, const CompileOptions& options = {}) const;
   /// What Executable::Serialize() gave, by this version of the library. It is compiled again where its code
-  /// is of no use: for another platform or processor.
+  /// is of no use: for another platform or processor. Runs code that is in the bytes: take them from whom you
+  /// trust only.
   StatusOr<Executable> LoadSerialized(std::string_view bytes) const;
 
   // --- Values. A buffer is on one device ---

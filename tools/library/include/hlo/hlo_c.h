@@ -178,7 +178,8 @@ void hlo_client_free(HloClient* client);
 
 typedef struct HloExecutable HloExecutable;
 HloError* hlo_client_compile(const HloClient* client, const HloModule* module, HloExecutable** executable);
-/* What hlo_executable_serialize() gave. */
+/* What hlo_executable_serialize() gave. Runs code that is in the bytes: take them from whom you trust only.
+ */
 HloError* hlo_client_load(const HloClient* client, const char* bytes, size_t size,
                           HloExecutable** executable);
 HloError* hlo_executable_serialize(const HloExecutable* executable, HloText** bytes);
