@@ -111,7 +111,7 @@ uint64_t CodeOf(ElementType type, const uint8_t* bytes) {
 
 /// Calls `f` with the parts of elements that differ, those of complex numbers one by one.
 bool BothParts(ElementType type, const uint8_t* x, const uint8_t* y,
-               bool (*f)(ElementType type, uint64_t x, uint64_t y)) {
+               llvm::function_ref<bool(ElementType type, uint64_t x, uint64_t y)> f) {
   if (!IsComplex(type)) return f(type, CodeOf(type, x), CodeOf(type, y));
   const ElementType part = RealPartType(type);
   const int bytes = Info(part).host_bytes();
@@ -121,14 +121,26 @@ bool BothParts(ElementType type, const uint8_t* x, const uint8_t* y,
 bool IsSame(ElementType type, uint64_t x, uint64_t y) {
   return x == y || (IsFloat(type) && IsNanCode(type, x) && IsNanCode(type, y));
 }
-/// What a few units of the last place of some operations come to.
-bool IsNear(ElementType type, uint64_t x, uint64_t y) {
+/// What a few units of the last place of some operations come to, where numbers are as large as `scale`.
+bool IsNear(ElementType type, uint64_t x, uint64_t y, double scale) {
   if (IsSame(type, x, y)) return true;
   if (!IsFloat(type)) return false;
   constexpr double kOfF64 = 1e-13, kOfF32 = 1e-5, kOfNarrow = 1e-2;
   const double relative = type == ElementType::F64 ? kOfF64 : type == ElementType::F32 ? kOfF32 : kOfNarrow;
   const double a = ToDouble(type, x), b = ToDouble(type, y);
-  return std::abs(a - b) <= relative * (1 + std::abs(b));
+  return std::abs(a - b) <= relative * (scale + std::abs(b));
+}
+/// The largest finite number of an array, but 1 at most.
+double ScaleOf(ElementType type, llvm::ArrayRef<uint8_t> array) {
+  double largest = 0;
+  const auto size = static_cast<size_t>(Info(type).host_bytes());
+  for (size_t at = 0; at < array.size(); at += size)
+    BothParts(type, array.data() + at, array.data() + at, [&](ElementType part, uint64_t x, uint64_t) {
+      const double value = IsFloat(part) ? std::abs(ToDouble(part, x)) : 1.0;
+      if (std::isfinite(value)) largest = std::max(largest, value);
+      return true;
+    });
+  return std::min(largest, 1.0);
 }
 
 /// The loops of a kernel without what threads do, one after the other; nothing for others.
@@ -237,8 +249,12 @@ class KernelRun {
     for (size_t i = 0; i < memory_.size(); ++i) {
       const ElementType type = kernel_.buffers[i].type;
       const auto size = static_cast<size_t>(Info(type).host_bytes());
+      const double scale = near ? ScaleOf(type, expected[i]) : 0;
+      const auto agree = [&](ElementType part, uint64_t x, uint64_t y) {
+        return near ? IsNear(part, x, y, scale) : IsSame(part, x, y);
+      };
       for (size_t at = 0; at < memory_[i].size(); at += size)
-        if (!BothParts(type, memory_[i].data() + at, expected[i].data() + at, near ? IsNear : IsSame))
+        if (!BothParts(type, memory_[i].data() + at, expected[i].data() + at, agree))
           return llvm::formatv("b{0}[{1}] is {2}, expected {3}", i, at / size,
                                llvm::toHex(llvm::ArrayRef(memory_[i]).slice(at, size)),
                                llvm::toHex(llvm::ArrayRef(expected[i]).slice(at, size)))
