@@ -183,7 +183,7 @@ class SmallBlocks {
   constexpr SmallBlocks() = default;
   ~SmallBlocks() {
     closed = true;
-    for (Class& list : classes_)
+    for (void*& list : classes_)
       while (void* block = Pop(list)) ::operator delete(block, std::align_val_t(kAlignment));
   }
   SmallBlocks(const SmallBlocks&) = delete;
@@ -196,39 +196,32 @@ class SmallBlocks {
   }
   static void Give(void* block, size_t size) {
     if (!closed)
-      if (Class& list = OfThread().ClassOf(size); list.count < kMost) {
-        *static_cast<void**>(block) = std::exchange(list.first, block);
-        ++list.count;
+      if (void*& list = OfThread().ClassOf(size); list == nullptr || Next(list) == nullptr) {
+        Next(block) = std::exchange(list, block);
         return;
       }
     ::operator delete(block, std::align_val_t(kAlignment));
   }
 
  private:
-  static constexpr size_t kMost = 2;  // with all sizes no more than 300 KiB for a thread
-  struct Class {
-    void* first = nullptr;  // each begins with a pointer to the next
-    size_t count = 0;
-  };
+  /// Each block begins with a pointer to the next. Two at most are kept: with all sizes no more than 300 KiB
+  /// for a thread. That alone tells how many there are: a shared library has few thread-local bytes.
+  static void*& Next(void* block) { return *static_cast<void**>(block); }
 
   static SmallBlocks& OfThread() {
     thread_local constinit SmallBlocks blocks;
     return blocks;
   }
-  static void* Pop(Class& list) {
-    if (list.count == 0) return nullptr;
-    --list.count;
-    return std::exchange(list.first, *static_cast<void**>(list.first));
-  }
+  static void* Pop(void*& list) { return list == nullptr ? nullptr : std::exchange(list, Next(list)); }
   /// Multiples of 64 to 512, then eight for each power of two.
-  Class& ClassOf(size_t size) {
+  void*& ClassOf(size_t size) {
     const auto power = static_cast<size_t>(std::bit_width(size | 512)) - 10;
     const size_t step = kAlignment << power;
     return classes_[power * 8 + size / step];
   }
 
   static thread_local constinit bool closed;  // the thread is at its end
-  Class classes_[8 * 6 + 16];
+  void* classes_[8 * 6 + 16] = {};
 };
 thread_local constinit bool SmallBlocks::closed = false;
 
