@@ -42,9 +42,8 @@ void BuilderState::Start(std::string_view name) {
 
 XlaOp BuilderState::Fail(const Status& status, const Location& location) {
   if (error_.ok()) {
-    const std::source_location& where = location.where;
-    error_ = Status(status.code(), std::string(where.file_name()) + ":" + std::to_string(where.line()) +
-                                       ": " + status.message());
+    error_ = Status(status.code(), std::string(location.file) + ":" + std::to_string(location.line) + ": " +
+                                       status.message());
     if (die_) Die(error_);
   }
   return {builder_, -1};

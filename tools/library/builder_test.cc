@@ -227,5 +227,11 @@ TEST(LibraryBuilder, NamesWithAMeaningAreReadAgain) {
   }
 }
 
+TEST(LibraryBuilder, PlacesOfOtherLanguagesAreNamed) {
+  XlaBuilder builder("f");
+  builder.CheckShape(XlaOp(), Shape(F32, {}), Location::At("model.py", 7));
+  EXPECT_EQ(builder.first_error().message().substr(0, 12), "model.py:7: ");
+}
+
 }  // namespace
 }  // namespace hlo_toolkit

@@ -151,6 +151,8 @@ TEST(LibraryC, WrongCallsAreErrors) {
             "b.hlo:2:27");
   EXPECT_EQ(module, nullptr);
   EXPECT_EQ(Said(hlo_module_parse(nullptr, 0, nullptr, &module)), "the text is null");
+  EXPECT_EQ(Said(hlo_module_read(nullptr, 0, nullptr, &module)), "the bytes are null");
+  EXPECT_EQ(Said(hlo_module_proto(nullptr, nullptr)), "the module is null");
   EXPECT_EQ(Said(hlo_module_parse(kSum, std::string(kSum).size(), nullptr, nullptr)),
             "there is no place for the module");
   EXPECT_EQ(Said(hlo_module_print(nullptr, nullptr)), "the module is null");

@@ -91,6 +91,26 @@ HloError* hlo_module_parse(const char* text, size_t size, const char* name, HloM
   });
 }
 
+HloError* hlo_module_read(const char* bytes, size_t size, const char* name, HloModule** module) {
+  if (module != nullptr) *module = nullptr;
+  return Guarded([&]() -> HloError* {
+    if (bytes == nullptr) return BadCall("the bytes are null");
+    auto read = XlaComputation::FromBytes({bytes, size}, name == nullptr ? "<bytes>" : name);
+    if (!read.ok()) return ToError(read.status());
+    return NewModule(std::move(*read), module);
+  });
+}
+
+HloError* hlo_module_proto(const HloModule* module, HloText** bytes) {
+  if (bytes != nullptr) *bytes = nullptr;
+  return Guarded([&]() -> HloError* {
+    if (module == nullptr) return BadCall("the module is null");
+    auto made = module->computation.ToProto();
+    if (!made.ok()) return ToError(made.status());
+    return NewText(std::move(*made), bytes);
+  });
+}
+
 HloError* hlo_module_print(const HloModule* module, HloText** text) {
   if (text != nullptr) *text = nullptr;
   return Guarded([&]() -> HloError* {

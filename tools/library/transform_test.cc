@@ -76,6 +76,29 @@ TEST(LibraryTransform, ComputationsAreCompared) {
   EXPECT_FALSE(Diff(before, XlaComputation()).ok());
 }
 
+TEST(LibraryTransform, ModulesAreReadInEveryForm) {
+  const std::string text = "HloModule m\nENTRY e {\n  ROOT x = f32[3] parameter(0)\n}\n";
+  const XlaComputation made = XlaComputation::FromText(text).value();
+  const std::string bytes = made.ToProto().value();
+  EXPECT_EQ(XlaComputation::FromBytes(text)->ToString(), made.ToString());
+  EXPECT_EQ(XlaComputation::FromBytes(bytes)->ToString(), made.ToString());
+  // Cut off, spoilt, of another kind: errors.
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const StatusOr<XlaComputation> part = XlaComputation::FromBytes(std::string_view(bytes).substr(0, size));
+    EXPECT_TRUE(part.ok() || part.status().code() == StatusCode::kInvalidArgument) << size;
+  }
+  EXPECT_EQ(XlaComputation::FromBytes("\x1f\x8b\x08 no gzip").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(XlaComputation::FromBytes("{\"no\": \"graph\"}").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(XlaComputation().ToProto().ok());
+}
+
+TEST(LibraryTransform, LongConstantsAreLeftOut) {
+  const XlaComputation made =
+      XlaComputation::FromText("HloModule m\nENTRY e {\n  ROOT c = s32[3] constant({1, 2, 3})\n}\n").value();
+  EXPECT_NE(made.ToShortString().find("{1, 2, 3}"), std::string::npos);
+  EXPECT_NE(made.ToShortString(2).find("constant({...})"), std::string::npos);
+}
+
 TEST(LibraryTransform, LiteralsAreCompared) {
   const Literal x = LiteralUtil::CreateR1<float>({1, 2, NAN}),
                 y = LiteralUtil::CreateR1<float>({1, 2.5, NAN});

@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Grows with every change; functions and fields are only added. */
-#define HLO_C_VERSION 1
+#define HLO_C_VERSION 2
 /* That of the library that runs. */
 int32_t hlo_c_version(void);
 
@@ -66,6 +66,11 @@ void hlo_text_free(HloText* text);
 typedef struct HloModule HloModule;
 /* Of HLO text that verifies; `name`: of the text, for messages, or NULL. */
 HloError* hlo_module_parse(const char* text, size_t size, const char* name, HloModule** module);
+/* The same of a file's bytes: HLO text, or a protocol buffer HloModuleProto, HloProto or HloSnapshot, also as
+ * text or packed by gzip. */
+HloError* hlo_module_read(const char* bytes, size_t size, const char* name, HloModule** module);
+/* The bytes of an HloModuleProto. */
+HloError* hlo_module_proto(const HloModule* module, HloText** bytes);
 /* As HLO text, constants in full. */
 HloError* hlo_module_print(const HloModule* module, HloText** text);
 HloError* hlo_module_verify(const HloModule* module);

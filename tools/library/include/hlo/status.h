@@ -11,8 +11,16 @@ namespace hlo_toolkit {
 /// default. It has no value by default, so `{}` is never taken for a place.
 struct Location {
   // NOLINTNEXTLINE(google-explicit-constructor): written as std::source_location::current()
-  constexpr Location(std::source_location where_) : where(where_) {}
-  std::source_location where;
+  constexpr Location(std::source_location where) : file(where.file_name()), line(where.line()) {}
+  /// A place that no compiler knows: in a program of another language. `file` lives as long as it is used.
+  static constexpr Location At(const char* file, unsigned line) {
+    Location made{std::source_location()};
+    made.file = file;
+    made.line = line;
+    return made;
+  }
+  const char* file;
+  unsigned line;
 };
 
 // NOLINTBEGIN(readability-identifier-naming): names of the documents
