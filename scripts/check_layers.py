@@ -78,10 +78,12 @@ LAYERS |= {
     'tools/run': [*TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/reduce', 'tools/opt'],
     'tools/diff': [*TOOL_BASE, 'tools/common', 'tools/modules', 'tools/opt', 'tools/run', 'tools/diff/compare'],
 }
-LAYERS['tools/library'] = ['tools/library/documents', *TOOL_BASE, 'tools/arrays', 'tools/run', 'tools/viz/drawing', 'tools/diff/compare']
+LAYERS['tools/library'] = ['tools/library/documents', *TOOL_BASE, 'tools/common', 'tools/arrays', 'tools/modules', 'tools/proto', 'tools/run', 'tools/viz/drawing', 'tools/diff/compare']
 LAYERS['tools/library/include/hlo'] = []
 LAYERS['tools/library/documents'] = []
 LAYERS['tools/library/examples'] = []
+# On the installed library, as programs are.
+LAYERS['tools/python'] = []
 LAYERS['tools'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]
 LAYERS['tools/testing'] = [*TOOL_BASE, 'backends/gpu/codegen', 'backends/gpu/ptx', 'backends/gpu/emulator', *(layer for layer in LAYERS if layer.startswith('tools/'))]
 # Tests of any layer may parse and verify text.

@@ -1,0 +1,28 @@
+"""The tools: each is the program of its name, which takes this process's place."""
+import os
+import sys
+
+
+def _become(name):
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "hlo")
+    os.execv(program, [name, *sys.argv[1:]])
+
+
+def hlo_opt():
+    """Checks, prints, converts and optimises modules."""
+    _become("hlo-opt")
+
+
+def hlo_run():
+    """Runs modules and compares results."""
+    _become("hlo-run")
+
+
+def hlo_diff():
+    """Says what differs between modules."""
+    _become("hlo-diff")
+
+
+def hlo_viz():
+    """Draws modules."""
+    _become("hlo-viz")

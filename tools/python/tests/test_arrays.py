@@ -1,0 +1,157 @@
+"""Values in and out."""
+import ctypes
+import unittest
+
+import hlo_toolkit as hlo
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+NUMPY_TYPES = {
+    "pred": "bool", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16",
+    "u32": "uint32", "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64",
+    "c128": "complex128"}
+ML_TYPES = {
+    "bf16": "bfloat16", "s2": "int2", "s4": "int4", "u2": "uint2", "u4": "uint4", "f4e2m1fn": "float4_e2m1fn",
+    "f6e2m3fn": "float6_e2m3fn", "f6e3m2fn": "float6_e3m2fn", "f8e3m4": "float8_e3m4", "f8e4m3": "float8_e4m3",
+    "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz",
+    "f8e5m2": "float8_e5m2", "f8e5m2fnuz": "float8_e5m2fnuz", "f8e8m0fnu": "float8_e8m0fnu"}
+
+
+def identity(shape):
+    builder = hlo.Builder("identity")
+    return hlo.compile(builder.build(builder.parameter(0, shape, "x")))
+
+
+class Arrays(unittest.TestCase):
+    def test_lists_and_numbers(self):
+        self.assertEqual(hlo.Array([[1, 2], [3, 4]], "f32[2,2]").tolist(), [[1.0, 2.0], [3.0, 4.0]])
+        self.assertEqual(hlo.Array(True, "pred[]").item(), True)
+        self.assertEqual(hlo.Array(1.5 - 2j, "c64[]").item(), 1.5 - 2j)
+        self.assertEqual(hlo.Array([1.0, float("inf")], "bf16[2]").tolist(), [1.0, float("inf")])
+        self.assertEqual(hlo.Array([-8, 7], "s4[2]").tolist(), [-8, 7])
+        self.assertEqual(float(hlo.Array(2, "f32[]")), 2.0)
+        self.assertEqual(len(hlo.Array([1, 2, 3], "s32[3]")), 3)
+        self.assertEqual(repr(hlo.Array([1, 2], "s32[2]")), "Array(s32[2] {1, 2})")
+        self.assertEqual(repr(hlo.Array(memoryview(bytes(5000)))), "Array(u8[5000])")
+
+    def test_what_is_no_array(self):
+        for value, shape, message in (
+                ([1, 2], None, "of no known type"), ([1, 2], "f32[3]", "no f32"), ([1, [2]], "f32[2]", "no f32"),
+                ("text", "f32[]", "a str is no array"), (object(), None, "a object is no array"),
+                (300, "u8[]", "no u8"), (memoryview(b"abc"), "f32[3]", "the value is u8")):
+            with self.assertRaisesRegex(hlo.InvalidArgument, message):
+                hlo.Array(value, shape)
+        deep = []
+        for _ in range(100):
+            deep = [deep]
+        with self.assertRaisesRegex(ValueError, "more than 64 levels"):
+            hlo.Array(deep, "f32[]")
+
+    def test_buffers(self):
+        value = hlo.Array((ctypes.c_int32 * 3)(1, 2, 3))
+        self.assertEqual((value.dtype, value.shape, value.tolist()), ("s32", (3,), [1, 2, 3]))
+        view = memoryview(value)
+        self.assertEqual((view.format, view.shape, view.readonly, view.tolist()), ("i", (3,), True, [1, 2, 3]))
+        with self.assertRaises(TypeError):
+            view[0] = 7
+        with self.assertRaises(BufferError):
+            memoryview(hlo.Array([1.0], "bf16[1]"))
+        self.assertEqual(bytes(hlo.Array([1.0], "bf16[1]").data), b"\x80\x3f")
+        empty = hlo.Array(memoryview(b""))
+        self.assertEqual((empty.shape, empty.tolist(), bytes(memoryview(empty))), ((0,), [], b""))
+        self.assertEqual(memoryview(hlo.Array(3, "s64[]")).tolist(), 3)
+
+    def test_npy(self):
+        value = hlo.Array([[1, 2], [3, 4]], "s16[2,2]")
+        self.assertEqual(hlo.Array.from_npy(value.npy()).tolist(), [[1, 2], [3, 4]])
+        self.assertEqual(hlo.Array.from_npy(hlo.Array([1.5], "bf16[1]").npy(), "bf16").tolist(), [1.5])
+        with self.assertRaises(hlo.InvalidArgument):
+            hlo.Array.from_npy(b"\x93NUMPY")
+
+    def test_shapes(self):
+        shape = hlo.Shape("(f32[2,3]{0,1}, s32[])")
+        self.assertEqual(str(shape), "(f32[2,3]{0,1}, s32[])")
+        self.assertEqual(str(hlo.Shape("f32[2,3]{1,0}")), "f32[2,3]")
+        self.assertNotEqual(hlo.Shape("f32[2,3]{0,1}"), hlo.Shape("f32[2,3]"))
+        self.assertEqual([str(element.dtype) for element in shape.elements], ["f32", "s32"])
+        self.assertEqual(hlo.Shape("f32", [2, 3]), hlo.Shape("f32[2,3]"))
+        self.assertEqual(hash(hlo.Shape("f32", [2, 3])), hash(hlo.Shape("f32[2,3]")))
+        self.assertEqual(hlo.Shape.tuple([hlo.Shape("f32[]")]).nbytes, 4)
+        for wrong in ("f33[2]", "f32[", "f32[-1]", ""):
+            with self.assertRaises(hlo.InvalidArgument):
+                hlo.Shape(wrong)
+        with self.assertRaises(TypeError):
+            hlo.Shape("f33", [2])
+
+
+@unittest.skipIf(numpy is None, "NumPy is not installed")
+class NumPy(unittest.TestCase):
+    def test_types(self):
+        for name, numpy_name in NUMPY_TYPES.items():
+            given = numpy.array([[0, 1, 1], [1, 0, 1]], numpy_name)
+            result = identity(f"{name}[2,3]")(given)
+            self.assertEqual(result.dtype, name)
+            self.assertEqual(numpy.asarray(result).dtype, given.dtype)
+            numpy.testing.assert_array_equal(numpy.asarray(result), given)
+            numpy.testing.assert_array_equal(result.numpy(), given)
+            numpy.testing.assert_array_equal(numpy.from_dlpack(result), given)
+
+    @unittest.skipIf(ml_dtypes is None, "ml_dtypes is not installed")
+    def test_types_of_ml_dtypes(self):
+        for name, ml_name in ML_TYPES.items():
+            if not hasattr(ml_dtypes, ml_name):
+                continue
+            given = numpy.array([1, 1, 2], getattr(ml_dtypes, ml_name)) if name not in ("s2", "u2") else \
+                numpy.array([1, 0, 1], getattr(ml_dtypes, ml_name))
+            result = identity(f"{name}[3]")(given)
+            self.assertEqual(result.dtype, name)
+            self.assertEqual(numpy.asarray(result).dtype, given.dtype)
+            self.assertEqual(numpy.asarray(result).tobytes(), given.tobytes())
+
+    def test_memory_is_shared(self):
+        builder = hlo.Builder()
+        x = builder.parameter(0, "f32[1000]", "x")
+        result = hlo.compile(builder.build(x + x))(numpy.ones(1000, numpy.float32))
+        a, b = numpy.asarray(result), numpy.from_dlpack(result)
+        self.assertEqual(a.__array_interface__["data"][0], b.__array_interface__["data"][0])
+        self.assertFalse(a.flags.writeable)
+        del result
+        self.assertEqual(a.sum(), 2000)
+        self.assertTrue(numpy.array(hlo.Array([1], "s32[1]")).flags.writeable)
+
+    def test_results_are_not_arguments(self):
+        given = numpy.arange(4096, dtype=numpy.float32)
+        result = identity("f32[4096]")(given)
+        value = hlo.Array(given)
+        given[:] = 0
+        self.assertEqual(numpy.asarray(result)[7], 7)
+        self.assertEqual(numpy.asarray(value)[7], 7)
+
+    def test_other_orders(self):
+        given = numpy.arange(24, dtype=numpy.int32).reshape(2, 3, 4)
+        for seen in (given.T, given[:, ::2, 1:], given[::-1], numpy.asfortranarray(given), given[:0]):
+            shape = ",".join(map(str, seen.shape))
+            numpy.testing.assert_array_equal(numpy.asarray(identity(f"s32[{shape}]")(seen)), seen)
+        unaligned = numpy.frombuffer(b"\0" + given.tobytes(), numpy.int32, offset=1)
+        numpy.testing.assert_array_equal(numpy.asarray(identity("s32[24]")(unaligned)), given.ravel())
+
+    def test_what_hlo_has_not(self):
+        for wrong in (numpy.array([1, 2], ">i4"), numpy.array(["a"]), numpy.array([object()]),
+                      numpy.zeros(2, [("a", "i4")]), numpy.array(["2020-01-01"], "datetime64[D]")):
+            with self.assertRaises(hlo.InvalidArgument):
+                hlo.Array(wrong)
+        with self.assertRaisesRegex(hlo.InvalidArgument, "f32"):
+            identity("f32[2]")(numpy.zeros(2))
+        with self.assertRaisesRegex(hlo.InvalidArgument, "f32"):
+            identity("f32[2]")(numpy.zeros(3, numpy.float32))
+
+
+if __name__ == "__main__":
+    unittest.main()
