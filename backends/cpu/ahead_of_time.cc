@@ -1,8 +1,10 @@
 #include "backends/cpu/ahead_of_time.h"
 
 #include "backends/cpu/build.h"
+#include "backends/cpu/host_steps.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/prepare.h"
+#include "backends/cpu/product_step.h"
 #include "backends/cpu/routine_step.h"
 #include "backends/run_devices.h"
 #include "ir/print.h"
@@ -154,8 +156,21 @@ struct Facts {
   const Interface& interface;
   const Program& program;
   std::string symbol, target;
+  bool has_archive;  // it calls the archive of loops
   [[nodiscard]] std::string ModuleName() const { return program.module->name().str(); }
 };
+
+/// What functions return, by number: those of code alone, then those of the archive.
+constexpr struct {
+  const char *name, *meaning;
+} kCodes[] = {{"DONE", "done"},
+              {"NULL_POINTER", "a pointer is null"},
+              {"MISALIGNED", "a result or temp is not aligned"},
+              {"NOT_STARTED", "the function has not been started"},
+              {"OTHER_ARCHIVE", "the archive is of another version"},
+              {"OUT_OF_MEMORY", "an operation needs more temporary memory than was foreseen"},
+              {"FAILED", "an operation cannot be computed"}};
+constexpr size_t kCodesOfCode = EntryPoint::kMisaligned;
 
 std::string Identifier(llvm::StringRef name) {
   std::string identifier;
@@ -185,6 +200,32 @@ std::string Parameter(const char* name, size_t count) {
   return "void *const " + std::string(name) + "[" + std::to_string(std::max<size_t>(count, 1)) + "]";
 }
 
+/// Of a function that calls the archive of loops; {0}: its name.
+constexpr const char* kArchiveFunctions =
+    "/* Links with libhlo-rt.a. {0}_start comes before all else, once: `run` does task(what, i) for each i\n"
+    "   below count, on as many threads as it likes, and returns when all are done; threads below 2, or "
+    "null:\n"
+    "   the caller alone. Nothing is allocated after it. {0}_end, when nobody calls any more. */\n"
+    "int {0}_start(int threads,\n"
+    "    void (*run)(void *context, int count, void (*task)(void *what, int i), void *what), void "
+    "*context);\n"
+    "size_t {0}_temp_bytes(void);\n"
+    "void {0}_end(void);\n";
+
+/// Macros for what callers have to know.
+std::string DefinitionsOf(const Facts& facts, llvm::StringRef macro) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (facts.has_archive)
+    os << llvm::formatv("#define {0}_TEMP_BYTES {1}_temp_bytes()\n", macro, facts.symbol);
+  else
+    os << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n", macro, facts.interface.temp_bytes());
+  os << llvm::formatv("#define {0}_ALIGN {1}u\n", macro, cpu::kAlignment);
+  for (size_t i = 1; i < std::size(kCodes) && (i <= kCodesOfCode || facts.has_archive); ++i)
+    os << llvm::formatv("#define {0}_{1} {2}\n", macro, kCodes[i].name, i);
+  return text;
+}
+
 std::string HeaderOf(const Facts& facts) {
   const Interface& interface = facts.interface;
   std::string macro;
@@ -193,21 +234,18 @@ std::string HeaderOf(const Facts& facts) {
   llvm::raw_string_ostream os(text);
   os << llvm::formatv("/* module {0}, target {1}; args {2}; result {3} */\n", Identifier(facts.ModuleName()),
                       facts.target, List(interface.arguments()), List(interface.results()));
-  os << llvm::formatv("#ifndef {0}_H\n#define {0}_H\n", macro)
+  os << llvm::formatv("#ifndef {0}_H\n#define {0}_H\n#include <stddef.h>\n", macro)
      << "/* Arrays are row-major; elements narrower than a byte lie in one each, integers with a sign "
         "extended.\n"
         "   Results and temp begin at multiples of the alignment, and share bytes with no argument unless a\n"
         "   result is said to be written over it. Nothing is allocated; threads call with memory of their "
         "own. */\n"
-     << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n#define {0}_ALIGN {2}u\n", macro, interface.temp_bytes(),
-                      cpu::kAlignment)
-     << llvm::formatv("#define {0}_NULL_POINTER {1}\n#define {0}_MISALIGNED {2}\n", macro,
-                      int{EntryPoint::kNullPointer}, int{EntryPoint::kMisaligned})
-     << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+     << DefinitionsOf(facts, macro) << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
      << llvm::formatv("int {0}({1}, {2}, void *temp);\n", facts.symbol,
                       Parameter("args", interface.arguments().size()),
-                      Parameter("results", interface.results().size()))
-     << "#endif\n";
+                      Parameter("results", interface.results().size()));
+  if (facts.has_archive) os << llvm::formatv(kArchiveFunctions, facts.symbol);
+  os << "#ifdef __cplusplus\n}\n#endif\n#endif\n";
   return text;
 }
 
@@ -254,11 +292,11 @@ std::string DescriptionOf(const Facts& facts, const cpu::Machine& machine,
     json.Member("alignment", cpu::kAlignment);
     Write(json, "arguments", facts.interface.arguments());
     json.Object("codes", [&] {
-      json.Member("0", "done");
-      json.Member("1", "a pointer is null");
-      json.Member("2", "a result or temp is not aligned");
+      for (size_t i = 0; i < std::size(kCodes) && (i <= kCodesOfCode || facts.has_archive); ++i)
+        json.Member(std::to_string(i), kCodes[i].meaning);
     });
     json.Array("libraries", [&] {
+      if (facts.has_archive) json.Value("hlo-rt");
       if (!needed.empty()) json.Value("c");
     });
     json.Member("module", facts.ModuleName());
@@ -285,8 +323,11 @@ std::string TargetOf(const cpu::Machine& machine) {
   return target;
 }
 
-Diagnostic Refusal(const cpu::Step& step) {
+Diagnostic Refusal(const cpu::Step& step, const ModuleConfig& config, CodeHost host) {
   const Instruction& inst = *step.instruction;
+  if (host == CodeHost::Archive)
+    return MakeError("unsupported-ahead-of-time", inst.loc(), "%{0}: {1} is not computed ahead of time: {2}",
+                     inst.name(), inst.info().text, cpu::ObstacleToHostStep(step, config));
   return MakeError("unsupported-ahead-of-time", inst.loc(), "%{0}: {1} is not computed by code alone ({2})",
                    inst.name(), inst.info().text, cpu::RunnerOf(step).Explain());
 }
@@ -337,13 +378,15 @@ Result<std::unique_ptr<Program>> Build(const Module& module, const CpuOptions& o
 /// Steps of a routine, where there are too many for one.
 constexpr size_t kStepsOfPart = 256;
 
-/// Functions that do all steps, one after the other, and the slices of their slots.
+/// Functions that do all steps, one after the other, the slices of their slots, and the steps that they leave
+/// to their host.
 struct Routines {
   std::vector<int32_t> numbers;
   std::vector<std::vector<Slice>> slots;
+  std::vector<const cpu::Step*> host_steps;
 };
 
-Result<Routines> MakeRoutines(const Program& program, const Interface& interface) {
+Result<Routines> MakeRoutines(const Program& program, const Interface& interface, CodeHost host) {
   Routines routines;
   llvm::ArrayRef<std::unique_ptr<cpu::Step>> rest = program.entry;
   const bool in_parts = rest.size() > kernel::kMostSteps;
@@ -357,7 +400,13 @@ Result<Routines> MakeRoutines(const Program& program, const Interface& interface
     const auto steps = in_parts ? rest.take_front(kStepsOfPart) : rest;
     rest = rest.drop_front(steps.size());
     cpu::RoutineBuilder builder(read_later);
-    if (const cpu::Step* refused = builder.AddAll(steps)) return Error(Refusal(*refused));
+    if (host == CodeHost::Archive)
+      builder.HaveHost(routines.host_steps.size(), [&](const cpu::Step& step) {
+        return cpu::ObstacleToHostStep(step, program.module->config);
+      });
+    if (const cpu::Step* refused = builder.AddAll(steps))
+      return Error(Refusal(*refused, program.module->config, host));
+    llvm::append_range(routines.host_steps, builder.host_steps());
     auto [routine, slots] = std::move(builder).Finish(program.buffers);
     routines.numbers.push_back(program.jit->AddRoutine(routine));
     routines.slots.push_back(std::move(slots));
@@ -374,15 +423,20 @@ Result<AheadOfTime> CompileAheadOfTime(const Module& module, const CpuOptions& o
   for (const Instruction* parameter : module.entry()->parameters()) HLO_CHECK_OK(CheckSizes(*parameter));
   HLO_CHECK_OK(CheckSizes(*module.entry()->root()));
   CpuOptions mine = options;
-  mine.self_contained = true;
   mine.tier = Tier::Compile;
   HLO_TRY(const cpu::Machine machine, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
   HLO_TRY(const auto program, Build(module, mine, machine));
   Interface interface(*program);
-  HLO_TRY(const Routines routines, MakeRoutines(*program, interface));
+  HLO_TRY(const Routines routines, MakeRoutines(*program, interface, options.host));
   EntryPoint entry = interface.EntryFor(routines.slots);
   entry.symbol = symbol.empty() ? Identifier(module.name()) : symbol.str();
-  const Facts facts{interface, *program, entry.symbol, TargetOf(machine)};
+  std::string steps;
+  if (!routines.host_steps.empty()) {
+    steps = cpu::WriteHostSteps(*program->module, program->buffers, routines.host_steps,
+                                cpu::ProductTarget(machine).rates);
+    entry.archive = {llvm::arrayRefFromStringRef(steps), interface.temp_bytes()};
+  }
+  const Facts facts{interface, *program, entry.symbol, TargetOf(machine), entry.archive.has_value()};
   AheadOfTime result;
   HLO_TRY(result.object, program->jit->MakeObject(entry, routines.numbers));
   HLO_TRY(const std::vector<std::string> needed, SymbolsNeeded(result.object));

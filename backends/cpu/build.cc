@@ -171,7 +171,8 @@ class Builder {
   void Choose(Step& step) {
     std::string why;  // it has no faster way
     const OpKind op = step.instruction->kind();
-    const bool host = !options_.self_contained, product = op == OpKind::Dot || op == OpKind::Convolution;
+    const bool host = options_.host != CodeHost::Nobody,
+               product = op == OpKind::Dot || op == OpKind::Convolution;
     if (!step.parts.empty()) return loader_.Load(step, why);
     if (IsCopy(step)) return (void)Is(StepKind::Copy, step, why);
     if (host && Is(StepKind::Structured, step, why)) return;
@@ -230,7 +231,7 @@ Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, st
     program->jit = std::move(jit);
     if (!compile) program->kernels.KeepTexts();
     HLO_CHECK_OK(Builder(*program, options, broken)
-                     .Build(assignment, /*routines=*/red_zone == 0 && !options.self_contained));
+                     .Build(assignment, /*routines=*/red_zone == 0 && options.host == CodeHost::Library));
   }
   SetFindings(*program->module, nullptr);
   if (compile) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/cpu/chains.h"
 #include "backends/cpu/product_step.h"
+#include "backends/cpu/program.h"
 
 namespace hlo::cpu {
 

@@ -12,6 +12,13 @@ namespace hlo {
 /// with the same results.
 enum class Tier : uint8_t { Auto, Interpret, Compile };
 
+/// What computes that for which code of kernels alone is slow, or cannot be made.
+enum class CodeHost : uint8_t {
+  Library,  // this library, which runs the code
+  Archive,  // the archive of its loops, in programs that are linked with it
+  Nobody,   // all is loops of kernels; what cannot be is left to the evaluator
+};
+
 /// The pipeline of a level is that of cpu::PipelineFor().
 struct CpuOptions : compile::PassPlan {
   /// The module's steps as a text has them, instead of passes and planning. Errors: program-….
@@ -29,9 +36,7 @@ struct CpuOptions : compile::PassPlan {
   /// Runs look for writes outside of buffers and reads of unwritten memory (tools.md §3.7, --check-memory);
   /// they give errors memory-….
   bool check_memory = false;
-  /// All becomes code that calls nothing of this library, as code ahead of time has to: loops of kernels,
-  /// where the library has faster ways, too. What cannot is left to the evaluator.
-  bool self_contained = false;
+  CodeHost host = CodeHost::Library;
   /// Takes remarks and warnings: why something was not done as it could have been.
   std::function<void(Diagnostic)> report;
   /// A kernel that cannot be made though it was planned is a mistake of this library: an error, or else a
@@ -42,8 +47,8 @@ struct CpuOptions : compile::PassPlan {
 };
 
 namespace cpu {
-/// Name of the pipeline of a level, `@cpu-O2`; `self_contained`: of CpuOptions.
-std::string PipelineFor(int optimization_level, bool self_contained = false);
+/// Name of the pipeline of a level, `@cpu-O2`.
+std::string PipelineFor(int optimization_level, CodeHost host = CodeHost::Library);
 }  // namespace cpu
 
 /// The names of the ways in which products and convolutions are computed.

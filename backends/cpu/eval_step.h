@@ -1,6 +1,6 @@
 // Steps that the reference evaluator computes.
 #pragma once
-#include "backends/cpu/program.h"
+#include "backends/cpu/frame.h"
 
 namespace hlo::cpu {
 

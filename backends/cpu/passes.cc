@@ -33,8 +33,9 @@ const Registration kRegistration;
 
 }  // namespace
 
-std::string PipelineFor(int optimization_level, bool self_contained) {
-  return (self_contained ? "@cpu-aot-O" : "@cpu-O") + std::to_string(optimization_level);
+std::string PipelineFor(int optimization_level, CodeHost host) {
+  constexpr const char* kNames[] = {"@cpu-O", "@cpu-archive-O", "@cpu-aot-O"};  // by CodeHost
+  return kNames[static_cast<size_t>(host)] + std::to_string(optimization_level);
 }
 
 gemm::Target TargetOf(const PassContext& context) {

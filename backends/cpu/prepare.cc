@@ -46,7 +46,7 @@ Status Prepare(Module& module, const CpuOptions& options) {
   compile::PassPlan plan = options;
   plan.controls.cpu = options.cpu;
   plan.controls.features = options.features;
-  return compile::RunPasses(module, plan, PipelineFor(options.optimization_level, options.self_contained));
+  return compile::RunPasses(module, plan, PipelineFor(options.optimization_level, options.host));
 }
 
 }  // namespace hlo::cpu

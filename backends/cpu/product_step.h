@@ -1,7 +1,7 @@
 // Steps that compute dots and convolutions as sums of products.
 #pragma once
+#include "backends/cpu/frame.h"
 #include "backends/cpu/machine.h"
-#include "backends/cpu/program.h"
 #include "backends/products/ways.h"
 
 namespace hlo::cpu {
@@ -20,7 +20,7 @@ gemm::Target ProductTarget(const Machine& machine);
 
 /// Makes a step for a dot or a convolution ready; null: there is no faster way than the general loops of the
 /// evaluator, for which `why` has the types or attributes.
-std::unique_ptr<StepRunner> LoadProduct(const Step& step, Program& program, ProductChoice& choice,
+std::unique_ptr<StepRunner> LoadProduct(const Step& step, PointerList& pointers, ProductChoice& choice,
                                         std::string& why);
 
 }  // namespace hlo::cpu

@@ -30,7 +30,7 @@ std::string KeyOf(const CpuOptions& options, const Machine& machine) {
   BinaryWriter key;
   key.Text("cpu");
   for (const int64_t number :
-       {int64_t{options.optimization_level}, int64_t{options.self_contained},
+       {int64_t{options.optimization_level}, static_cast<int64_t>(options.host),
         static_cast<int64_t>(options.tier), std::min(options.executions, CpuOptions::kManyExecutions)})
     key.Number(static_cast<uint64_t>(number));
   for (const llvm::StringRef part :

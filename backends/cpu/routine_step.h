@@ -1,63 +1,9 @@
 // Steps as one compiled function: loops whose steps are all small, or whole programs.
 #pragma once
-#include <map>
-#include <tuple>
-
-#include "backends/compile/build.h"
 #include "backends/cpu/program.h"
-#include "backends/kernel/routine.h"
+#include "backends/cpu/routine_builder.h"
 
 namespace hlo::cpu {
-
-/// Arrays up to this size may come to lie in registers, element by element.
-constexpr int64_t kMaxScalar = 64;
-using compile::kMaxConstant;
-
-/// Collects what steps do as a routine. Each function adds to the end and returns false if the step cannot be
-/// part of a routine, because it does too much at once, or needs a host where there is none.
-class RoutineBuilder {
- public:
-  /// For a loop, with threads and interruptions around it.
-  RoutineBuilder() = default;
-  /// For a program as a whole, which has no host and does as much as there is; `results` as in While().
-  explicit RoutineBuilder(llvm::ArrayRef<Slice> results) : whole_(true), results_(results) {
-    routine_.polls = false;
-  }
-  /// `code`: the kernel's number in the Jit.
-  bool Call(const KernelCall& call, int32_t code);
-  bool Copy(const Slice& from, const Slice& to);
-  /// A function on the bytes of `slices`, those from `first_result` on written as a whole and not read (or
-  /// also operands). `call` must outlive the routine.
-  bool Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, size_t first_result);
-  /// `results`: what anybody reads afterwards of all that the loop writes. `constants`: (from, to), counters
-  /// that begin as constants, and where they do; only those of outermost loops are used.
-  bool While(const Slice& predicate, const Sequence& condition, const Sequence& body,
-             llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants);
-  bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
-  /// The first step that cannot be part of it, or null.
-  const Step* AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence);
-
-  /// The routine, and the slices of its slots. `buffers`: of the program.
-  std::pair<kernel::Routine, std::vector<Slice>> Finish(llvm::ArrayRef<Buffer> buffers) &&;
-  /// By the numbers of the routine's host steps.
-  std::vector<kernel::HostCall> TakeHostCalls() { return std::move(hosts_); }
-
- private:
-  kernel::SlotId SlotOf(const Slice& slice, bool written);
-  bool AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence, kernel::RoutineBody& body);
-
-  kernel::Routine routine_;
-  bool whole_ = false;
-  bool in_memory_ = false;         // no slot is scalar: rows of steps are too long for one function
-  const Step* refused_ = nullptr;  // the innermost one that could not be added
-  kernel::RoutineBody* at_ = &routine_.body;
-  int depth_ = 0;                        // loops and branches that lie around it
-  std::vector<kernel::HostCall> hosts_;  // by number
-  std::vector<Slice> slices_;            // by slot
-  std::vector<Slice> results_;           // that are read afterwards
-  std::vector<Slice> constants_;         // that it begins with
-  std::map<std::tuple<int32_t, int64_t, int64_t>, kernel::SlotId> numbers_;  // by buffer, offset, size
-};
 
 /// Has each outermost loop of `sequence` that can be a routine run as one. What it does step by step stays
 /// with its step.

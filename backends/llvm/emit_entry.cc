@@ -23,7 +23,10 @@ class EntryEmitter {
         b_(module_.getContext()) {}
 
   llvm::Function* Run() {
-    Begin(b_.getInt32Ty(), llvm::Function::ExternalLinkage, entry_.symbol);
+    if (entry_.archive)
+      Begin(b_.getInt32Ty(), llvm::Function::InternalLinkage, entry_.symbol + ".body");
+    else
+      Begin(b_.getInt32Ty(), llvm::Function::ExternalLinkage, entry_.symbol);
     AddConstants();
     Check();
     const bool in_parts = routines_.size() > 1 || entry_.copies.size() > kMostTogether;
@@ -45,13 +48,52 @@ class EntryEmitter {
     return function_;
   }
 
+  /// Functions of C that hand on to the archive, which calls `body`.
+  void EmitCallsOfArchive(llvm::Function* body) {
+    llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty();
+    llvm::Constant* steps = llvm::ConstantDataArray::get(module_.getContext(), entry_.archive->steps);
+    auto* bytes = new llvm::GlobalVariable(module_, steps->getType(), /*isConstant=*/true,
+                                           llvm::GlobalValue::InternalLinkage, steps, "steps");
+    auto* program =
+        llvm::ConstantStruct::getAnon({bytes, b_.getInt64(entry_.archive->steps.size()), body,
+                                       b_.getInt64(static_cast<uint64_t>(entry_.archive->temp_bytes)),
+                                       b_.getInt64(static_cast<uint64_t>(entry_.alignment)),
+                                       llvm::ConstantPointerNull::get(b_.getPtrTy())});
+    program_ = new llvm::GlobalVariable(module_, program->getType(), /*isConstant=*/false,
+                                        llvm::GlobalValue::InternalLinkage, program, "program");
+    HandOn("", "hlo_rt_run", b_.getInt32Ty(), {pointer, pointer, pointer});
+    HandOn("_start", "hlo_rt_start", b_.getInt32Ty(), {b_.getInt32Ty(), pointer, pointer});
+    HandOn("_temp_bytes", "hlo_rt_temp_bytes", number, {});
+    HandOn("_end", "hlo_rt_end", b_.getVoidTy(), {});
+  }
+
  private:
+  /// A function of C that calls one of the archive with the program before its own arguments.
+  void HandOn(llvm::StringRef suffix, llvm::StringRef callee, llvm::Type* result,
+              llvm::ArrayRef<llvm::Type*> arguments) {
+    llvm::SmallVector<llvm::Type*, 4> with_program(arguments);
+    with_program.insert(with_program.begin(), b_.getPtrTy());
+    const llvm::FunctionCallee to =
+        module_.getOrInsertFunction(callee, llvm::FunctionType::get(result, with_program, false));
+    function_ = llvm::Function::Create(llvm::FunctionType::get(result, arguments, false),
+                                       llvm::Function::ExternalLinkage, entry_.symbol + suffix, module_);
+    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(Block("entry"));
+    llvm::SmallVector<Value*, 4> values = {program_};
+    for (llvm::Argument& argument : function_->args()) values.push_back(&argument);
+    Value* value = b_.CreateCall(to, values);
+    if (result->isVoidTy())
+      b_.CreateRetVoid();
+    else
+      b_.CreateRet(value);
+  }
+
   BasicBlock* Block(const char* name) { return BasicBlock::Create(module_.getContext(), name, function_); }
 
-  /// A function of args, results and temp, in which what follows is put.
+  /// A function of args, results, temp and perhaps what the routines call, in which what follows is put.
   void Begin(llvm::Type* result, llvm::Function::LinkageTypes linkage, llvm::StringRef name) {
-    llvm::Type* pointer = b_.getPtrTy();
-    auto* type = llvm::FunctionType::get(result, {pointer, pointer, pointer}, false);
+    llvm::SmallVector<llvm::Type*, 4> arguments(entry_.archive ? 4 : 3, b_.getPtrTy());
+    auto* type = llvm::FunctionType::get(result, arguments, false);
     function_ = llvm::Function::Create(type, linkage, name, module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     b_.SetInsertPoint(Block("entry"));
@@ -65,7 +107,9 @@ class EntryEmitter {
     b_.CreateRet(emit());
     llvm::Function* part = std::exchange(function_, outside);
     b_.restoreIP(here);
-    return b_.CreateCall(part, {function_->getArg(0), function_->getArg(1), function_->getArg(2)});
+    llvm::SmallVector<Value*, 4> arguments;
+    for (llvm::Argument& argument : function_->args()) arguments.push_back(&argument);
+    return b_.CreateCall(part, arguments);
   }
   void Part(llvm::function_ref<void()> emit) {
     Part(b_.getVoidTy(), [&]() -> Value* {
@@ -81,7 +125,7 @@ class EntryEmitter {
     for (size_t i = 0; i < places.size(); ++i)
       b_.CreateStore(At(places[i]), b_.CreateConstInBoundsGEP1_64(pointer, slots, i));
     Value* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
-    b_.CreateCall(routines_[number], {slots, nothing, nothing});
+    b_.CreateCall(routines_[number], {slots, nothing, entry_.archive ? function_->getArg(3) : nothing});
   }
 
   void CopyAll(llvm::ArrayRef<EntryPoint::Copy> copies) {
@@ -176,12 +220,16 @@ class EntryEmitter {
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;  // that is being made
   std::vector<Value*> constants_;
+  llvm::GlobalVariable* program_ = nullptr;  // for the archive
 };
 
 }  // namespace
 
 llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines) {
-  return EntryEmitter(entry, routines).Run();
+  EntryEmitter emitter(entry, routines);
+  llvm::Function* function = emitter.Run();
+  if (entry.archive) emitter.EmitCallsOfArchive(function);
+  return function;
 }
 
 }  // namespace hlo::codegen

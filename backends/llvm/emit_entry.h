@@ -1,5 +1,6 @@
 // A routine as a function of C: arrays in, arrays out, nothing else.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,13 @@ struct EntryPoint {
   /// What the function returns.
   enum Code : uint8_t { kDone = 0, kNullPointer = 1, kMisaligned = 2 };
 
+  /// What the code calls of the archive of loops: the steps that the archive computes, as bytes, and how much
+  /// temporary memory the code itself needs.
+  struct Archive {
+    llvm::ArrayRef<uint8_t> steps;
+    int64_t temp_bytes = 0;
+  };
+
   std::string symbol;
   std::vector<bool> arguments, results;  // whether they have bytes: others may be null
   bool temporary = false;                // there is temporary memory
@@ -34,10 +42,13 @@ struct EntryPoint {
   std::vector<llvm::ArrayRef<uint8_t>> constants;
   std::vector<std::vector<Place>> slots;  // of each routine
   std::vector<Copy> copies;               // at the end, in order
+  std::optional<Archive> archive;         // nothing: the code calls nobody
 };
 
 /// Adds `int SYMBOL(void* const* args, void* const* results, void* temp)` to the module of `routines`, which
-/// EmitRoutine() made and which it calls one after the other. Constants become data of the module.
+/// EmitRoutine() made and which it calls one after the other. Constants become data of the module. With an
+/// archive also `int SYMBOL_start(int threads, ...)`, `size_t SYMBOL_temp_bytes(void)` and
+/// `void SYMBOL_end(void)`, all of which hand on to the archive (backends/cpu/runtime/program.h).
 llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines);
 
 }  // namespace hlo::codegen

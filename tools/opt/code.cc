@@ -38,6 +38,7 @@ Result<std::string> CodeOf(const Module& module, const CpuOptions& cpu, const Op
 Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options) {
   cpu.force_path = options.force_path.name;
   if (options.code == CodeForm::Header) {
+    cpu.host = options.host();
     HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
     os << code.header;
     return {};
@@ -68,8 +69,9 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
   return {};
 }
 
-Status WriteAheadOfTime(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+Status WriteAheadOfTime(const Module& module, CpuOptions cpu, const OptOptions& options,
                         llvm::ArrayRef<std::string> inputs) {
+  cpu.host = options.host();
   HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
   const std::pair<const char*, const std::string*> parts[] = {
       {".o", &code.object}, {".h", &code.header}, {".json", &code.description}};

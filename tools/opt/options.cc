@@ -14,6 +14,9 @@ constexpr OptionRow kTargetRows[] = {
                       "kernel-ir, llvm-before-optimizations, llvm, ptx, cubin, sass"),
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, .h and .json: the module as a function of C for other programs"),
+    Option<&O::self_contained>("self-contained", "", "",
+                               "with --aot: the object calls nothing, products are plain loops")
+        .Advanced(),
     Option<&O::entry_name>("entry-name", "SYM", "the module's name", "the function of --aot").Advanced(),
     Option<&O::explain_codegen>("explain-codegen", "", "",
                                 "by which code instructions are computed on cpu, and why"),

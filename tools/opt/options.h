@@ -50,6 +50,8 @@ struct OptOptions {
   std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
   GpuCodeForm gpu_code{};        // the same of platform gpu
   std::string aot, entry_name;
+  bool self_contained = false;
+  [[nodiscard]] CodeHost host() const { return self_contained ? CodeHost::Nobody : CodeHost::Archive; }
   bool explain_codegen = false;
   bool list_stages = false;
   std::string list_ops;

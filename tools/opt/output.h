@@ -66,7 +66,7 @@ void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv);
 Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options);
 
 /// The three files of --aot, whole or not at all. Errors of CompileAheadOfTime() and OutputFile.
-Status WriteAheadOfTime(const Module& module, const CpuOptions& cpu, const OptOptions& options,
+Status WriteAheadOfTime(const Module& module, CpuOptions cpu, const OptOptions& options,
                         llvm::ArrayRef<std::string> inputs);
 
 /// Where every value lies in memory; `json`: as an object. Errors of BufferAssignment::Compute.

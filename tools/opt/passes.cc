@@ -98,7 +98,7 @@ std::string PassRunner::LevelName(int level) const {
   if (options_->platform == OptPlatform::Gpu)
     return gpu::PipelineFor(level, {.tf32 = options_->gpu_tf32 && !options_->passes.strict_fp,
                                     .library_convolutions = options_->library_convolutions});
-  return cpu::PipelineFor(level, use_ == PassUse::CompileAheadOfTime);
+  return cpu::PipelineFor(level, use_ == PassUse::CompileAheadOfTime ? options_->host() : CodeHost::Library);
 }
 
 std::vector<PipelineItem> PassRunner::PipelineOf(const Module* module) const {

@@ -21,6 +21,7 @@ struct Rates {
 struct Target {
   Isa isa = Isa::Baseline;
   bool amx = false, pairs = false, fours = false;
+  bool libraries = true;  // libraries may be asked
   Rates rates{};
   bool operator==(const Target&) const = default;
 };

@@ -49,6 +49,7 @@ int TypeCode(ElementType type) {
 /// The forms and types that the library is fast for.
 Fit FitForm(const Instruction* convolution, const Target& target) {
   Fit fit;
+  if (!fit.Needs(target.libraries, "libraries are not asked")) return fit;
   if (!fit.Needs(convolution != nullptr, "not a whole convolution")) return fit;
   const auto& attrs = convolution->attr<ConvolutionAttrs>();
   const ElementType type = convolution->operand(0)->shape().element_type(),

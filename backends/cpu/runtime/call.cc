@@ -1,0 +1,89 @@
+#include "backends/cpu/runtime/call.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace hlo::runtime {
+
+thread_local constinit Work work;
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Parts for loops: none where nobody helps.
+size_t LoopParts(const Helpers& helpers) {
+  return helpers.threads > 1 ? static_cast<size_t>(helpers.threads) : 0;
+}
+
+}  // namespace
+
+Call::Call(const Helpers& helpers, const PartBytes& bytes, uint8_t* memory, bool measures)
+    : helpers_(helpers),
+      bytes_{RoundUp(bytes.outside), RoundUp(bytes.inside)},
+      measures_(measures),
+      begin_(memory + RoundUp((1 + LoopParts(helpers)) * sizeof(Part))),
+      end_(memory + BytesFor(helpers, bytes)),
+      parts_(reinterpret_cast<Part*>(memory)) {
+  for (size_t i = 0; i <= LoopParts(helpers); ++i) (new (&parts_[i]) Part)->begun = false;
+  parts_[0].Begin(begin_, begin_ + bytes_.outside);
+}
+
+size_t Call::BytesFor(const Helpers& helpers, const PartBytes& bytes) {
+  const size_t loops = LoopParts(helpers);
+  return RoundUp((1 + loops) * sizeof(Part)) + RoundUp(bytes.outside) + loops * RoundUp(bytes.inside);
+}
+
+Memory Call::InLoop(int thread) const {
+  const auto number = static_cast<size_t>(thread);
+  Part& part = parts_[1 + number];
+  uint8_t* first = begin_ + bytes_.outside + number * bytes_.inside;
+  if (!part.begun) part.Begin(first, first + bytes_.inside);
+  return {&part, begin_, end_};
+}
+
+PartBytes Call::Peaks() const {
+  PartBytes peaks{parts_[0].arena.Peak(), 0};
+  for (size_t i = 1; i <= LoopParts(helpers_); ++i)
+    if (parts_[i].begun) peaks.inside = std::max(peaks.inside, parts_[i].arena.Peak());
+  return peaks;
+}
+
+void Call::Fail(int code) {
+  int none = kDone;
+  code_.compare_exchange_strong(none, code);
+}
+
+Device& Call::device() {
+  if (devices_ == nullptr) devices_ = new DeviceGroup(1, 1, 0, std::chrono::seconds(1));
+  return devices_->device(0);
+}
+
+void GiveUp(int code) {
+  if (work.call == nullptr || work.way_out == nullptr) std::abort();
+  work.call->Fail(code);
+  std::longjmp(*work.way_out, 1);
+}
+
+void RunFor(Call& call, const Memory& memory, bool in_loop, void (*body)(void*), void* what) {
+  const MemoryScope scope(memory);
+  const Work before = work;
+#if defined(__x86_64__)
+  const unsigned rounding = _mm_getcsr();
+#endif
+  std::jmp_buf way_out;
+  work = {&call, &way_out, in_loop};
+  if (setjmp(way_out) == 0) body(what);
+#if defined(__x86_64__)
+  _mm_setcsr(rounding);
+#endif
+  work = before;
+}
+
+}  // namespace hlo::runtime

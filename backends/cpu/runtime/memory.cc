@@ -1,0 +1,177 @@
+#include "backends/cpu/runtime/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "backends/cpu/runtime/call.h"
+#include "ir/support/buffer.h"
+
+// In the archive, malloc and its like are the functions below, and these are the heap's
+// (scripts/link_archive).
+extern "C" {
+void* hlo_rt_heap_aligned_alloc(size_t alignment, size_t bytes);
+void hlo_rt_heap_free(void* block);
+size_t hlo_rt_heap_usable(void* block);
+
+void* hlo_rt_malloc(size_t bytes);
+void* hlo_rt_calloc(size_t count, size_t bytes);
+void* hlo_rt_realloc(void* block, size_t bytes);
+void* hlo_rt_aligned_alloc(size_t alignment, size_t bytes);
+int hlo_rt_posix_memalign(void** block, size_t alignment, size_t bytes);
+void hlo_rt_free(void* block);
+}
+
+namespace hlo::runtime {
+
+thread_local constinit Memory thread_memory;
+
+namespace {
+
+constexpr size_t kUnit = 64;  // bytes; blocks have one before them, which says how large they are
+
+struct Size {
+  size_t units, number;  // of the size
+};
+Size SizeOf(size_t bytes) {
+  size_t units = std::max<size_t>((bytes + kUnit - 1) / kUnit, 1);
+  const auto step_of = [](size_t n) { return std::max<size_t>(std::bit_floor(n) / 8, 1); };
+  units = (units + step_of(units) - 1) / step_of(units) * step_of(units);
+  const auto power = static_cast<size_t>(std::max(static_cast<int>(std::bit_width(units)) - 4, 0));
+  return {units, power * 8 + units / step_of(units)};
+}
+
+/// What comes before the bytes of a block.
+struct alignas(kUnit) Head {
+  size_t bytes, number;
+};
+Head* HeadOf(void* block) { return static_cast<Head*>(block) - 1; }
+
+bool IsOfArena(const void* block) { return block >= thread_memory.begin && block < thread_memory.end; }
+
+void* Allocate(size_t bytes, size_t alignment) {
+  if (thread_memory.part == nullptr) {
+    alignment = std::max(alignment, alignof(std::max_align_t));
+    return hlo_rt_heap_aligned_alloc(alignment,
+                                     (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+  }
+  void* block = alignment > kUnit ? nullptr : thread_memory.part->arena.Take(bytes);
+  if (block == nullptr) GiveUp(kOutOfMemory);
+  return block;
+}
+
+void Free(void* block) {
+  if (block == nullptr) return;
+  if (thread_memory.part != nullptr && IsOfArena(block)) return thread_memory.part->arena.Give(block);
+  hlo_rt_heap_free(block);
+}
+
+}  // namespace
+
+void Arena::Reset(uint8_t* begin, uint8_t* end) {
+  begin_ = at_ = peak_ = begin;
+  end_ = end;
+  std::memset(free_, 0, sizeof free_);
+}
+
+void* Arena::Take(size_t bytes) {
+  const Size size = SizeOf(bytes);
+  if (size.number >= kClasses) return nullptr;
+  if (void* block = free_[size.number]) {
+    std::memcpy(&free_[size.number], block, sizeof(void*));
+    return block;
+  }
+  const size_t all = size.units * kUnit + sizeof(Head);
+  if (all > static_cast<size_t>(end_ - at_)) return nullptr;
+  auto* head = new (at_) Head{size.units * kUnit, size.number};
+  at_ += all;
+  peak_ = at_;
+  return head + 1;
+}
+
+size_t Arena::BytesOf(const void* block) { return (static_cast<const Head*>(block) - 1)->bytes; }
+
+void Arena::Give(void* block) {
+  const size_t number = HeadOf(block)->number;
+  std::memcpy(block, &free_[number], sizeof(void*));
+  free_[number] = block;
+}
+
+}  // namespace hlo::runtime
+
+using hlo::runtime::Allocate;
+using hlo::runtime::Free;
+
+void* hlo_rt_malloc(size_t bytes) { return Allocate(bytes, 1); }
+void* hlo_rt_calloc(size_t count, size_t bytes) {
+  if (bytes != 0 && count > ~size_t{0} / bytes) return nullptr;
+  void* block = Allocate(count * bytes, 1);
+  if (block != nullptr) std::memset(block, 0, count * bytes);
+  return block;
+}
+void* hlo_rt_realloc(void* block, size_t bytes) {
+  if (block == nullptr) return Allocate(bytes, 1);
+  const size_t had =
+      hlo::runtime::IsOfArena(block) ? hlo::runtime::Arena::BytesOf(block) : hlo_rt_heap_usable(block);
+  if (had >= bytes) return block;
+  void* larger = Allocate(bytes, 1);
+  if (larger == nullptr) return nullptr;
+  std::memcpy(larger, block, had);
+  Free(block);
+  return larger;
+}
+void* hlo_rt_aligned_alloc(size_t alignment, size_t bytes) { return Allocate(bytes, alignment); }
+int hlo_rt_posix_memalign(void** block, size_t alignment, size_t bytes) {
+  *block = Allocate(bytes, alignment);
+  return *block == nullptr ? ENOMEM : 0;
+}
+void hlo_rt_free(void* block) { Free(block); }
+
+void* operator new(size_t bytes) { return Allocate(bytes, 1); }
+void* operator new[](size_t bytes) { return Allocate(bytes, 1); }
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return Allocate(bytes, static_cast<size_t>(alignment));
+}
+void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return Allocate(bytes, static_cast<size_t>(alignment));
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return Allocate(bytes, 1); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return Allocate(bytes, 1); }
+void operator delete(void* block) noexcept { Free(block); }
+void operator delete[](void* block) noexcept { Free(block); }
+void operator delete(void* block, size_t) noexcept { Free(block); }
+void operator delete[](void* block, size_t) noexcept { Free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { Free(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { Free(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept { Free(block); }
+void operator delete[](void* block, size_t, std::align_val_t) noexcept { Free(block); }
+
+// Buffers without a cache of their own (ir/support/buffer.h).
+namespace hlo {
+
+internal::Block internal::TakeBlock(size_t bytes) {
+  return {runtime::Allocate(bytes, runtime::kUnit), bytes};
+}
+bool internal::IsKept(size_t) { return false; }
+void BufferDeleter::operator()(void* p) const { runtime::Free(p); }
+std::shared_ptr<void> AllocateBuffer(size_t bytes) {
+  return {runtime::Allocate(bytes, runtime::kUnit), BufferDeleter{bytes}};
+}
+
+/// What a thread keeps from use to use ends with its part of a call.
+uint8_t* gemm::Scratch(ScratchUse use, int64_t bytes) {
+  thread_local constinit runtime::KeptScratch outside_of_calls[static_cast<size_t>(ScratchUse::Count)];
+  runtime::Part* const part = runtime::thread_memory.part;
+  runtime::KeptScratch& kept = (part == nullptr ? outside_of_calls : part->kept)[static_cast<size_t>(use)];
+  if (kept.data == nullptr || kept.bytes < bytes) {
+    runtime::Free(kept.data);
+    kept.data = static_cast<uint8_t*>(runtime::Allocate(static_cast<size_t>(bytes), runtime::kUnit));
+    kept.bytes = bytes;
+  }
+  return kept.data;
+}
+
+}  // namespace hlo

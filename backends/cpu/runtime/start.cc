@@ -1,0 +1,237 @@
+// Starting, calling and ending functions that were compiled ahead of time.
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "backends/cpu/eval_step.h"
+#include "backends/cpu/host_steps.h"
+#include "backends/cpu/product_runner.h"
+#include "backends/cpu/runtime/call.h"
+#include "backends/cpu/runtime/program.h"
+#include "backends/cpu/structured_runner.h"
+#include "backends/kernel/routine.h"
+#include "backends/products/common/vnni_kernels.h"
+#include "ir/eval/lapack_library.h"
+
+namespace hlo::runtime {
+namespace {
+
+/// What products may use here.
+gemm::Target TargetHere(const gemm::Rates& rates) {
+  gemm::Target target{gemm::HostIsa()};
+  target.rates = rates;
+  target.libraries = false;
+  if (target.isa < gemm::Isa::Avx512) return target;
+  target.amx = gemm::TileRegisterKernels() != nullptr;
+  target.pairs = gemm::PairKernels() != nullptr;
+  target.fours = gemm::FourKernels() != nullptr;
+  return target;
+}
+
+/// Addresses for measurements, of which only what is touched takes memory.
+class Reserve {
+ public:
+  Reserve() {
+    for (bytes_ = size_t{1} << 42; bytes_ >= size_t{1} << 28; bytes_ /= 2) {
+      void* data =
+          mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (data == MAP_FAILED) continue;
+      data_ = static_cast<uint8_t*>(data);
+      return;
+    }
+  }
+  ~Reserve() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+  Reserve(const Reserve&) = delete;
+  Reserve& operator=(const Reserve&) = delete;
+  [[nodiscard]] uint8_t* data() const { return data_; }
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+
+ private:
+  uint8_t* data_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+/// Bytes of an array where code has it.
+size_t BytesOf(const cpu::Leaf& leaf) { return static_cast<size_t>(std::max<int64_t>(leaf.slice.size, 0)); }
+
+}  // namespace
+
+/// A program that was started.
+class State {
+ public:
+  State(std::unique_ptr<cpu::HostSteps> steps, const Helpers& helpers)
+      : steps_(std::move(steps)), helpers_(helpers), target_(TargetHere(steps_->rates)) {
+    for (const auto& computation : steps_->module->computations()) plans_.Get(*computation);
+    ready_.reserve(steps_->rows.size());
+    for (cpu::HostSteps::Row& row : steps_->rows) MakeReady(row);
+    for (Ready& ready : ready_) calls_.push_back({&RunStep, &ready});
+    Measure();
+  }
+
+  [[nodiscard]] kernel::RoutineHost host() const { return {nullptr, calls_.data()}; }
+  [[nodiscard]] const Helpers& helpers() const { return helpers_; }
+  [[nodiscard]] const PartBytes& bytes() const { return bytes_; }
+
+ private:
+  struct Ready {
+    State* state;
+    std::unique_ptr<cpu::StepRunner> runner;
+    cpu::PointerList pointers;
+    size_t arrays;
+    bool evaluates;
+  };
+
+  void MakeReady(cpu::HostSteps::Row& row) {
+    Ready& ready = ready_.emplace_back();
+    cpu::Step& step = *row.step;
+    ready.state = this;
+    const cpu::HostArrays arrays = cpu::ArraysOf(step);
+    ready.arrays = arrays.slices.size();
+    ready.runner = RunnerFor(row, ready.pointers);
+    ready.evaluates = step.kind == cpu::StepKind::Evaluate;
+    // Runners know which of their arrays are the same; where each of them lies calls tell.
+    int32_t number = 0;
+    const auto renumber = [&](cpu::Value& value) {
+      for (cpu::Leaf& leaf : value.leaves) leaf.slice = {.buffer = number++, .size = leaf.slice.size};
+    };
+    for (cpu::Value& operand : step.operands) renumber(operand);
+    renumber(step.result);
+    for (size_t i = 0; i < ready.pointers.pointers.size(); ++i)
+      ready.pointers.pointers[i] = {.buffer = static_cast<int32_t>(i % ready.arrays)};
+  }
+
+  std::unique_ptr<cpu::StepRunner> RunnerFor(cpu::HostSteps::Row& row, cpu::PointerList& pointers) const {
+    cpu::Step& step = *row.step;
+    const Instruction& inst = *step.instruction;
+    if (step.kind == cpu::StepKind::Product) {
+      if (row.ways.empty()) row.ways.push_back(nullptr);
+      return cpu::MakeProductRunner(step, pointers, {target_}, cpu::MakeProducts(inst, target_, row.ways));
+    }
+    if (step.kind == cpu::StepKind::Structured)
+      if (structured::Planner* planner = structured::PlannerFor(inst))
+        if (Result<structured::Plan> plan = planner(inst, target_.isa))
+          return cpu::MakeStructuredRunner(step, pointers, std::move(*plan));
+    step.kind = cpu::StepKind::Evaluate;
+    return cpu::LoadEvaluation(step);
+  }
+
+  static void RunStep(const void* what, void* const* arrays) {
+    const Ready& ready = *static_cast<const Ready*>(what);
+    State& state = *ready.state;
+    Device& device = ready.evaluates ? work.call->device() : state.devices_.device(0);
+    cpu::Frame frame(ready.arrays, 0, state.plans_, device, nullptr);
+    for (size_t i = 0; i < ready.arrays; ++i) frame.SetBase(i, static_cast<uint8_t*>(arrays[i]));
+    frame.ResolvePointers(ready.pointers.pointers);
+    if (!ready.runner->Run(frame)) GiveUp(kFailed);
+  }
+
+  /// Runs all steps once on zeros, which also makes what is made with a first use.
+  void Measure() {
+    const Reserve reserve;
+    if (reserve.data() == nullptr) return;
+    const size_t half = reserve.bytes() / static_cast<size_t>(2 * helpers_.threads + 2);
+    for (size_t i = 0; i < ready_.size(); ++i) {
+      std::vector<std::unique_ptr<uint8_t[]>> arrays;
+      std::vector<void*> pointers;
+      const cpu::Step& step = *steps_->rows[i].step;
+      const auto add = [&](const cpu::Value& value) {
+        for (const cpu::Leaf& leaf : value.leaves) {
+          arrays.push_back(std::make_unique<uint8_t[]>(BytesOf(leaf) + kAlignment));
+          const auto at = reinterpret_cast<uintptr_t>(arrays.back().get());
+          pointers.push_back(reinterpret_cast<void*>((at + kAlignment - 1) / kAlignment * kAlignment));
+        }
+      };
+      for (const cpu::Value& operand : step.operands) add(operand);
+      add(step.result);
+      MeasureStep(ready_[i], pointers.data(), {half, half}, reserve.data());
+    }
+    // What depends on the values has room, too.
+    bytes_.outside += bytes_.outside / 4 + kSpare;
+    bytes_.inside += bytes_.inside / 4 + kSpare;
+  }
+
+  void MeasureStep(const Ready& ready, void* const* arrays, const PartBytes& room, uint8_t* memory) {
+    struct What {
+      const Ready& ready;
+      void* const* arrays;
+    } what{ready, arrays};
+    Call call(helpers_, room, memory, /*measures=*/true);
+    RunFor(
+        call, call.OutsideLoops(), /*in_loop=*/false,
+        [](void* self) { RunStep(&static_cast<What*>(self)->ready, static_cast<What*>(self)->arrays); },
+        &what);
+    const PartBytes peaks = call.Peaks();
+    bytes_.outside = std::max(bytes_.outside, peaks.outside);
+    bytes_.inside = std::max(bytes_.inside, peaks.inside);
+  }
+
+  static constexpr size_t kSpare = size_t{64} << 10;
+  static constexpr size_t kAlignment = 64;
+  std::unique_ptr<cpu::HostSteps> steps_;
+  Helpers helpers_;
+  gemm::Target target_;
+  ExecutionPlans plans_;
+  DeviceGroup devices_{1, 1, 0, std::chrono::seconds(1)};  // for ops that have none
+  std::vector<Ready> ready_;
+  std::vector<kernel::HostCall> calls_;
+  PartBytes bytes_;
+};
+
+namespace {
+
+size_t TempBytes(const Program& program) {
+  const auto alignment = static_cast<size_t>(program.alignment);
+  return (static_cast<size_t>(program.temp_bytes) + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+}  // namespace hlo::runtime
+
+using namespace hlo::runtime;
+
+int hlo_rt_start(Program* program, int threads, Threads* run, void* context) {
+  if (program->state != nullptr) return kDone;
+  auto steps = hlo::cpu::ReadHostSteps({reinterpret_cast<const char*>(program->steps), program->steps_bytes});
+  if (steps == nullptr) return kOtherArchive;
+  Helpers helpers;
+  if (threads > 1 && run != nullptr) helpers = {threads, run, context};
+  program->state = new State(std::move(steps), helpers);
+  return kDone;
+}
+
+size_t hlo_rt_temp_bytes(const Program* program) {
+  if (program->state == nullptr) return 0;
+  return TempBytes(*program) + Call::BytesFor(program->state->helpers(), program->state->bytes());
+}
+
+int hlo_rt_run(const Program* program, void* const* args, void* const* results, void* temp) {
+  const State* state = program->state;
+  if (state == nullptr) return kNotStarted;
+  if (temp == nullptr) return kNullPointer;
+  if (reinterpret_cast<uintptr_t>(temp) % static_cast<uintptr_t>(program->alignment) != 0) return kMisaligned;
+  struct What {
+    const Program& program;
+    void* const* args;
+    void* const* results;
+    void* temp;
+    hlo::kernel::RoutineHost host;
+    int code;
+  } what{*program, args, results, temp, state->host(), kDone};
+  Call call(state->helpers(), state->bytes(), static_cast<uint8_t*>(temp) + TempBytes(*program));
+  RunFor(
+      call, call.OutsideLoops(), /*in_loop=*/false,
+      [](void* self) {
+        auto& w = *static_cast<What*>(self);
+        w.code = w.program.body(w.args, w.results, w.temp, &w.host);
+      },
+      &what);
+  return call.code() != kDone ? call.code() : what.code;
+}
+
+void hlo_rt_end(Program* program) {
+  delete program->state;
+  program->state = nullptr;
+}
