@@ -85,6 +85,7 @@ LAYERS['tools/library/documents'] = []
 LAYERS['tools/library/examples'] = []
 # On the installed library, as programs are.
 LAYERS['tools/python'] = []
+LAYERS['tools/library/examples/ahead_of_time'] = []
 LAYERS['tools'] = [*TOOL_BASE, *(layer for layer in LAYERS if layer.startswith('tools/'))]
 LAYERS['tools/testing'] = [*TOOL_BASE, 'backends/gpu/codegen', 'backends/gpu/ptx', 'backends/gpu/emulator', *(layer for layer in LAYERS if layer.startswith('tools/'))]
 # Tests of any layer may parse and verify text.

@@ -1,21 +1,37 @@
-// Modules as object files for programs in C, without this library.
+// Modules as object files for programs in C and C++, without this library.
 #pragma once
+#include <memory>
+
 #include "backends/cpu/compile.h"
 
 namespace hlo {
 
-/// A function of C as tools.md §2.4 wants it: one thread, no allocation, all memory from its caller.
+/// Functions of C as tools.md §2.4 wants them: no allocation, all memory from their callers.
 struct AheadOfTime {
-  std::string object;       // ELF, with one symbol
+  std::string object;       // ELF; its symbols are the functions
   std::string header;       // C and C++
   std::string description;  // JSON, hlo.aot/1
+  std::string weights;      // large constants, if they were to be a file
 };
 
-/// `symbol`: of the function; empty: the module's name, as far as C takes it. Arrays are passed as they lie
-/// in a Literal: row-major, elements narrower than a byte one per byte, signs extended; the leaves of tuples
-/// one after the other. Errors: unsupported-ahead-of-time, naming the first instruction that this library
-/// would have to compute; those of CompileForCpu.
-Result<AheadOfTime> CompileAheadOfTime(const Module& module, const CpuOptions& options,
-                                       llvm::StringRef symbol = "");
+/// Makes one object of modules, a function of each.
+class AheadOfTimeCompiler {
+ public:
+  /// `weights_file`: large constants are not part of the object.
+  explicit AheadOfTimeCompiler(bool weights_file = false);
+  ~AheadOfTimeCompiler();
+  /// Adds a module. `symbol`: of its function; empty: the module's name, as far as C takes it. Arrays are
+  /// passed as they lie in a Literal: row-major, elements narrower than a byte one per byte, signs extended;
+  /// the leaves of tuples one after the other. By options.host the function calls the archive of loops or
+  /// nothing. All modules are for the same CPU. Errors: unsupported-ahead-of-time, naming the first
+  /// instruction that cannot be computed so; usage-option, usage-name; those of CompileForCpu.
+  Status Add(const Module& module, const CpuOptions& options, llvm::StringRef symbol = "");
+  /// What was added, which is at least one module. Once.
+  Result<AheadOfTime> Finish();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace hlo

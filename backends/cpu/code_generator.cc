@@ -194,7 +194,13 @@ void CodeGenerator::AddEntryPoint(const codegen::EntryPoint& entry, llvm::ArrayR
     const Function& callee = functions_[static_cast<size_t>(routine)];
     callees.push_back(callee.part->module.getFunction(callee.name));
   }
-  SetTarget(*codegen::EmitEntryPoint(entry, callees));
+  std::vector<llvm::Function*> kernels;
+  if (entry.archive)
+    for (const codegen::EntryPoint::Kernel& kernel : entry.archive->kernels) {
+      const Function& function = functions_[static_cast<size_t>(kernel.kernel)];
+      kernels.push_back(function.part->module.getFunction(function.name));
+    }
+  SetTarget(*codegen::EmitEntryPoint(entry, callees, kernels));
 }
 
 void CodeGenerator::Optimize(Part& part, const llvm::TargetMachine& target) const {

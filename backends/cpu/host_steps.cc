@@ -26,6 +26,7 @@ std::unique_ptr<HostSteps> ReadHostSteps(llvm::StringRef bytes) {
   const std::vector<const Instruction*> all = InstructionsOf(*steps->module);
   for (size_t left = reader.Count(); left > 0 && !reader.failed(); --left) {
     HostSteps::Row& row = steps->rows.emplace_back();
+    Archive(reader, row.number);
     const uint64_t number = reader.Number(all.size());
     if (reader.failed()) return nullptr;
     row.step = std::make_unique<Step>();

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/frame.h"
 #include "backends/cpu/product_ways.h"
+#include "backends/llvm/emit_entry.h"
 
 namespace hlo::cpu {
 
@@ -19,9 +20,18 @@ struct HostArrays {
 };
 HostArrays ArraysOf(const Step& step);
 
-/// Steps that are called by number, in this order.
+/// What routines leave to their host: calls with numbers from 0 on.
+struct HostCalls {
+  bool cuts_kernels = false;  // large kernels are among them
+  std::vector<std::pair<int32_t, const Step*>> steps;
+  std::vector<codegen::EntryPoint::Kernel> kernels;
+  [[nodiscard]] int32_t Next() const { return static_cast<int32_t>(steps.size() + kernels.size()); }
+};
+
+/// Steps that are called by number.
 struct HostSteps {
   struct Row {
+    int32_t number;
     std::unique_ptr<Step> step;
     WaysOfParts ways;  // products
   };
@@ -33,7 +43,7 @@ struct HostSteps {
 /// The bytes that ReadHostSteps() takes, of the same version of this project. Large constants that lie in
 /// `buffers` are left out: code has them.
 std::string WriteHostSteps(const Module& module, llvm::ArrayRef<Buffer> buffers,
-                           llvm::ArrayRef<const Step*> steps, const gemm::Rates& rates);
+                           llvm::ArrayRef<std::pair<int32_t, const Step*>> steps, const gemm::Rates& rates);
 /// Null for bytes of another version. `bytes` outlive the module.
 std::unique_ptr<HostSteps> ReadHostSteps(llvm::StringRef bytes);
 

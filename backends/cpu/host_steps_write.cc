@@ -1,6 +1,5 @@
 #include "backends/cpu/host_steps_binary.h"
 #include "ir/binary.h"
-#include "ir/eval/custom_call.h"
 #include "ir/op.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -43,14 +42,11 @@ std::string ObstacleToHostStep(const Step& step, const ModuleConfig& config) {
       (category == OpCategory::Communication || inst.kind() == OpKind::PartitionId ||
        inst.kind() == OpKind::ReplicaId))
     return "it needs several devices";
-  if (inst.kind() == OpKind::CustomCall &&
-      FindCustomCallTarget(inst.attr<CustomCallAttrs>().custom_call_target) == nullptr)
-    return "its target is none of this project's";
   return "";
 }
 
 std::string WriteHostSteps(const Module& module, llvm::ArrayRef<Buffer> buffers,
-                           llvm::ArrayRef<const Step*> steps, const gemm::Rates& rates) {
+                           llvm::ArrayRef<std::pair<int32_t, const Step*>> steps, const gemm::Rates& rates) {
   BinaryWriter writer;
   writer.Text(kHostStepsVersion);
   Archive(writer, const_cast<gemm::Rates&>(rates));
@@ -66,7 +62,8 @@ std::string WriteHostSteps(const Module& module, llvm::ArrayRef<Buffer> buffers,
   llvm::DenseMap<const Instruction*, uint64_t> numbers;
   for (const Instruction* inst : InstructionsOf(module)) numbers.try_emplace(inst, numbers.size());
   writer.Number(steps.size());
-  for (const Step* step : steps) {
+  for (auto [number, step] : steps) {
+    Archive(writer, number);
     writer.Number(numbers.lookup(step->instruction));
     ArchiveStep(writer, const_cast<Step&>(*step));
     // What is wrong was refused before (CheckWays).

@@ -81,10 +81,10 @@ class Jit::State {
     return result;
   }
 
-  Result<std::string> MakeObject(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines) {
+  Result<std::string> MakeObject(llvm::ArrayRef<Entry> entries) {
     HLO_CHECK_OK(broken_);
     assert(together_ && generator_);
-    generator_->AddEntryPoint(entry, routines);
+    for (const Entry& entry : entries) generator_->AddEntryPoint(*entry.point, entry.routines);
     uses_.assign(uses_.size(), 0);
     HLO_TRY(auto objects, GenerateParts(CodeGenerator::Form::Object, {}));
     return std::move(objects.front());
@@ -158,9 +158,7 @@ void Jit::KeepTogether() { state_->KeepTogether(); }
 Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
   return state_->Print(form, shown, lines);
 }
-Result<std::string> Jit::MakeObject(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines) {
-  return state_->MakeObject(entry, routines);
-}
+Result<std::string> Jit::MakeObject(llvm::ArrayRef<Entry> entries) { return state_->MakeObject(entries); }
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 std::unique_ptr<Jit> Jit::Fresh() const {
   auto fresh = std::make_unique<Jit>(machine());

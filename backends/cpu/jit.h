@@ -67,9 +67,13 @@ class Jit {
   /// Instead of Compile(), without cache: the kernels that `shown` has by number, in one form, each headed
   /// by a comment; with debug information if `lines`. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines);
-  /// Instead of Compile(), after KeepTogether(): an object file with one symbol, a function of C that calls
-  /// the routines. Errors: compile-kernels.
-  Result<std::string> MakeObject(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines);
+  /// A function of C that calls routines, by their numbers.
+  struct Entry {
+    const codegen::EntryPoint* point;
+    llvm::ArrayRef<int32_t> routines;
+  };
+  /// Instead of Compile(), after KeepTogether(): an object file of such functions. Errors: compile-kernels.
+  Result<std::string> MakeObject(llvm::ArrayRef<Entry> entries);
   /// After Compile() or Restore().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "backends/cpu/host_steps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -14,6 +13,9 @@ constexpr int64_t kMaxCopy = int64_t{64} << 10;
 /// Loops and branches within each other in one function: LLVM's passes over loops take time with the square
 /// of the depth. What lies around them goes step by step.
 constexpr int kMaxDepth = 32;
+
+/// Arrays from that number on are written as a whole.
+uint64_t WrittenFrom(size_t first) { return first < kernel::kDefinedBits ? ~uint64_t{0} << first : 0; }
 
 }  // namespace
 
@@ -39,6 +41,12 @@ bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
   if (!whole_ && call.extent > call.grain) return false;
   for (const auto& [from, to] : call.copies)
     if (!Copy(from, to)) return false;
+  if (host_ != nullptr && host_->cuts_kernels && call.extent > call.grain) {
+    const int32_t number = host_->Next();
+    AddHost(number, call.buffers, call.first_result, call.defined);
+    host_->kernels.push_back({number, code, call.extent, call.grain});
+    return true;
+  }
   kernel::CallStep step{code, {}, call.extent, {}, call.defined};
   for (size_t i = 0; i < call.buffers.size(); ++i) {
     step.slots.push_back(SlotOf(call.buffers[i], i >= call.first_result));
@@ -50,27 +58,29 @@ bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
 
 bool RoutineBuilder::Host(kernel::HostCall call, llvm::ArrayRef<Slice> slices, size_t first_result) {
   if (whole_) return false;
-  AddHost(static_cast<int32_t>(hosts_.size()), slices, first_result);
+  AddHost(static_cast<int32_t>(hosts_.size()), slices, first_result, WrittenFrom(first_result));
   hosts_.push_back(call);
   return true;
 }
 
-void RoutineBuilder::AddHost(int32_t number, llvm::ArrayRef<Slice> slices, size_t first_result) {
+void RoutineBuilder::AddHost(int32_t number, llvm::ArrayRef<Slice> slices, size_t first_result,
+                             uint64_t defined) {
   kernel::HostStep step{number, {}, {}, 0};
   for (size_t i = 0; i < slices.size(); ++i) {
     step.slots.push_back(SlotOf(slices[i], i >= first_result));
     step.bytes.push_back(slices[i].size);
-    if (i >= first_result && i < kernel::kDefinedBits) step.defined |= uint64_t{1} << i;
+    if (i < kernel::kDefinedBits) step.defined |= defined & uint64_t{1} << i;
   }
   at_->push_back({std::move(step)});
 }
 
 bool RoutineBuilder::Add(const Step& step) {
   if (RunnerOf(step).AddTo(*this)) return true;
-  if (!obstacle_ || !obstacle_(step).empty()) return false;
+  if (host_ == nullptr || !obstacle_(step).empty()) return false;
   const HostArrays arrays = ArraysOf(step);
-  AddHost(first_host_ + static_cast<int32_t>(host_steps_.size()), arrays.slices, arrays.results);
-  host_steps_.push_back(&step);
+  const int32_t number = host_->Next();
+  AddHost(number, arrays.slices, arrays.results, WrittenFrom(arrays.results));
+  host_->steps.emplace_back(number, &step);
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/compile/build.h"
 #include "backends/cpu/frame.h"
+#include "backends/cpu/host_steps.h"
 #include "backends/kernel/routine.h"
 
 namespace hlo::cpu {
@@ -36,14 +37,12 @@ class RoutineBuilder {
              llvm::ArrayRef<Slice> results, llvm::ArrayRef<std::pair<Slice, Slice>> constants);
   bool Branch(const Slice& selector, bool by_predicate, llvm::ArrayRef<Sequence> branches);
   using Obstacle = std::function<std::string(const Step&)>;
-  /// From now on steps that code does not compute are calls of its host (HostSteps), numbered from `first`
-  /// on, unless `obstacle` says why its host cannot.
-  void HaveHost(size_t first, Obstacle obstacle) {
+  /// From now on steps that code does not compute are calls of its host, unless `obstacle` says why its host
+  /// cannot; and so are large kernels, if they are to be cut. `calls` outlive the builder.
+  void HaveHost(HostCalls& calls, Obstacle obstacle) {
+    host_ = &calls;
     obstacle_ = std::move(obstacle);
-    first_host_ = static_cast<int32_t>(first);
   }
-  /// These steps, in the order of their numbers.
-  [[nodiscard]] llvm::ArrayRef<const Step*> host_steps() const { return host_steps_; }
   /// The first step that cannot be part of it, or null.
   const Step* AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence);
 
@@ -56,13 +55,12 @@ class RoutineBuilder {
   kernel::SlotId SlotOf(const Slice& slice, bool written);
   bool AddAll(llvm::ArrayRef<std::unique_ptr<Step>> sequence, kernel::RoutineBody& body);
   bool Add(const Step& step);
-  void AddHost(int32_t number, llvm::ArrayRef<Slice> slices, size_t first_result);
+  void AddHost(int32_t number, llvm::ArrayRef<Slice> slices, size_t first_result, uint64_t defined);
 
   kernel::Routine routine_;
   bool whole_ = false;
-  Obstacle obstacle_;  // null: it has no host
-  int32_t first_host_ = 0;
-  std::vector<const Step*> host_steps_;
+  HostCalls* host_ = nullptr;
+  Obstacle obstacle_;
   bool in_memory_ = false;         // no slot is scalar: rows of steps are too long for one function
   const Step* refused_ = nullptr;  // the innermost one that could not be added
   kernel::RoutineBody* at_ = &routine_.body;

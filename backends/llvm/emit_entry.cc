@@ -27,6 +27,7 @@ class EntryEmitter {
       Begin(b_.getInt32Ty(), llvm::Function::InternalLinkage, entry_.symbol + ".body");
     else
       Begin(b_.getInt32Ty(), llvm::Function::ExternalLinkage, entry_.symbol);
+    AddProgram();
     AddConstants();
     Check();
     const bool in_parts = routines_.size() > 1 || entry_.copies.size() > kMostTogether;
@@ -49,22 +50,30 @@ class EntryEmitter {
   }
 
   /// Functions of C that hand on to the archive, which calls `body`.
-  void EmitCallsOfArchive(llvm::Function* body) {
-    llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty();
-    llvm::Constant* steps = llvm::ConstantDataArray::get(module_.getContext(), entry_.archive->steps);
-    auto* bytes = new llvm::GlobalVariable(module_, steps->getType(), /*isConstant=*/true,
-                                           llvm::GlobalValue::InternalLinkage, steps, "steps");
-    auto* program =
-        llvm::ConstantStruct::getAnon({bytes, b_.getInt64(entry_.archive->steps.size()), body,
-                                       b_.getInt64(static_cast<uint64_t>(entry_.archive->temp_bytes)),
-                                       b_.getInt64(static_cast<uint64_t>(entry_.alignment)),
-                                       llvm::ConstantPointerNull::get(b_.getPtrTy())});
-    program_ = new llvm::GlobalVariable(module_, program->getType(), /*isConstant=*/false,
-                                        llvm::GlobalValue::InternalLinkage, program, "program");
-    HandOn("", "hlo_rt_run", b_.getInt32Ty(), {pointer, pointer, pointer});
-    HandOn("_start", "hlo_rt_start", b_.getInt32Ty(), {b_.getInt32Ty(), pointer, pointer});
+  void EmitCallsOfArchive(llvm::Function* body, llvm::ArrayRef<llvm::Function*> kernels) {
+    const EntryPoint::Archive& archive = *entry_.archive;
+    llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty(), *code = b_.getInt32Ty();
+    llvm::Constant* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    llvm::Constant* table = nothing;
+    if (!kernels.empty()) {
+      std::vector<llvm::Constant*> rows;
+      for (const auto& [kernel, function] : llvm::zip_equal(archive.kernels, kernels))
+        rows.push_back(llvm::ConstantStruct::getAnon(
+            {function, Number(kernel.call), Number(kernel.extent), Number(kernel.grain)}));
+      table = Data(llvm::ConstantArray::get(llvm::ArrayType::get(rows.front()->getType(), rows.size()), rows),
+                   "kernels");
+    }
+    llvm::Constant* steps = Data(llvm::ConstantDataArray::get(module_.getContext(), archive.steps), "steps");
+    program_->setInitializer(llvm::ConstantStruct::get(
+        llvm::cast<llvm::StructType>(program_->getValueType()),
+        {steps, Number(archive.steps.size()), body, Number(archive.temp_bytes), Number(entry_.alignment),
+         table, Number(kernels.size()), Number(archive.weights.bytes), Number(archive.weights.hash), nothing,
+         nothing}));
+    HandOn("", "hlo_rt_run", code, {pointer, pointer, pointer});
+    HandOn("_start", "hlo_rt_start", code, {code, pointer, pointer});
     HandOn("_temp_bytes", "hlo_rt_temp_bytes", number, {});
     HandOn("_end", "hlo_rt_end", b_.getVoidTy(), {});
+    if (archive.weights.bytes > 0) HandOn("_map_weights", "hlo_rt_map_weights", code, {pointer});
   }
 
  private:
@@ -134,14 +143,47 @@ class EntryEmitter {
                        static_cast<uint64_t>(copy.bytes));
   }
 
+  llvm::Constant* Number(auto number) { return b_.getInt64(static_cast<uint64_t>(number)); }
+  /// Data of the module that nobody changes.
+  llvm::GlobalVariable* Data(llvm::Constant* value, const char* name) {
+    return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
+                                    llvm::GlobalValue::InternalLinkage, value, name);
+  }
+
+  /// What the archive is told of the function and keeps there: runtime::Program.
+  void AddProgram() {
+    if (!entry_.archive) return;
+    llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty();
+    auto* type = llvm::StructType::get(
+        module_.getContext(),
+        {pointer, number, pointer, number, number, pointer, number, number, number, pointer, pointer});
+    program_ =
+        new llvm::GlobalVariable(module_, type, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
+                                 llvm::Constant::getNullValue(type), "program");
+  }
+  /// Where the file of constants was mapped.
+  Value* Weights() {
+    constexpr unsigned kWeights = 9;  // member of Program
+    return b_.CreateLoad(b_.getPtrTy(), b_.CreateStructGEP(program_->getValueType(), program_, kWeights));
+  }
+
   void AddConstants() {
     for (const llvm::ArrayRef<uint8_t> bytes : entry_.constants) {
+      if (InWeights(constants_.size()) >= 0) {
+        constants_.push_back(nullptr);
+        continue;
+      }
       llvm::Constant* data = llvm::ConstantDataArray::get(module_.getContext(), bytes);
       auto* global = new llvm::GlobalVariable(module_, data->getType(), /*isConstant=*/true,
                                               llvm::GlobalValue::InternalLinkage, data, "constant");
       global->setAlignment(llvm::Align(kArrayAlignment));
       constants_.push_back(global);
     }
+  }
+
+  /// -1: the constant is in the module.
+  [[nodiscard]] int64_t InWeights(size_t constant) const {
+    return entry_.in_weights.empty() ? -1 : entry_.in_weights[constant];
   }
 
   /// Of one of the arrays, or the temporary memory itself.
@@ -207,28 +249,38 @@ class EntryEmitter {
 
   Value* At(const EntryPoint::Place& place) {
     if (place.base == Base::Nowhere) return llvm::ConstantPointerNull::get(b_.getPtrTy());
-    Value* base = place.base == Base::Argument   ? Load(0, place.number)
-                  : place.base == Base::Result   ? Load(1, place.number)
-                  : place.base == Base::Constant ? constants_[place.number]
-                                                 : function_->getArg(2);
-    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, static_cast<uint64_t>(place.offset));
+    int64_t offset = place.offset;
+    Value* base = nullptr;
+    switch (place.base) {
+      case Base::Argument: base = Load(0, place.number); break;
+      case Base::Result: base = Load(1, place.number); break;
+      case Base::Constant:
+        base = constants_[place.number];
+        if (base != nullptr) break;
+        base = Weights();
+        offset += InWeights(place.number);
+        break;
+      default: base = function_->getArg(2); break;
+    }
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, static_cast<uint64_t>(offset));
   }
 
   const EntryPoint& entry_;
   llvm::ArrayRef<llvm::Function*> routines_;
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
-  llvm::Function* function_ = nullptr;  // that is being made
-  std::vector<Value*> constants_;
+  llvm::Function* function_ = nullptr;       // that is being made
+  std::vector<Value*> constants_;            // null: in the file
   llvm::GlobalVariable* program_ = nullptr;  // for the archive
 };
 
 }  // namespace
 
-llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines) {
+llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines,
+                               llvm::ArrayRef<llvm::Function*> kernels) {
   EntryEmitter emitter(entry, routines);
   llvm::Function* function = emitter.Run();
-  if (entry.archive) emitter.EmitCallsOfArchive(function);
+  if (entry.archive) emitter.EmitCallsOfArchive(function, kernels);
   return function;
 }
 

@@ -28,11 +28,23 @@ struct EntryPoint {
   /// What the function returns.
   enum Code : uint8_t { kDone = 0, kNullPointer = 1, kMisaligned = 2 };
 
-  /// What the code calls of the archive of loops: the steps that the archive computes, as bytes, and how much
-  /// temporary memory the code itself needs.
+  /// A kernel that the archive runs in pieces, which is its host's call of that number: the kernel's number,
+  /// the iterations of its parallel loop, and how many make a piece.
+  struct Kernel {
+    int32_t call, kernel;
+    int64_t extent, grain;
+  };
+  /// What identifies a file of constants; no bytes: there is none.
+  struct Weights {
+    uint64_t bytes = 0, hash = 0;
+  };
+  /// What the code calls of the archive of loops: the steps that the archive computes, as bytes, and kernels;
+  /// and how much temporary memory the code itself needs.
   struct Archive {
     llvm::ArrayRef<uint8_t> steps;
     int64_t temp_bytes = 0;
+    std::vector<Kernel> kernels;
+    Weights weights;
   };
 
   std::string symbol;
@@ -40,6 +52,8 @@ struct EntryPoint {
   bool temporary = false;                // there is temporary memory
   int64_t alignment = 1;                 // of results and temporary memory
   std::vector<llvm::ArrayRef<uint8_t>> constants;
+  std::vector<int64_t>
+      in_weights;  // where constants lie in the file; -1: in the object. Empty: all are there
   std::vector<std::vector<Place>> slots;  // of each routine
   std::vector<Copy> copies;               // at the end, in order
   std::optional<Archive> archive;         // nothing: the code calls nobody
@@ -47,8 +61,10 @@ struct EntryPoint {
 
 /// Adds `int SYMBOL(void* const* args, void* const* results, void* temp)` to the module of `routines`, which
 /// EmitRoutine() made and which it calls one after the other. Constants become data of the module. With an
-/// archive also `int SYMBOL_start(int threads, ...)`, `size_t SYMBOL_temp_bytes(void)` and
-/// `void SYMBOL_end(void)`, all of which hand on to the archive (backends/cpu/runtime/program.h).
-llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines);
+/// archive also `int SYMBOL_start(int threads, ...)`, `size_t SYMBOL_temp_bytes(void)`,
+/// `void SYMBOL_end(void)` and, with weights, `int SYMBOL_map_weights(const char*)`, all of which hand on to
+/// the archive (backends/cpu/runtime/program.h). `kernels`: of the archive's kernels, in their order.
+llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines,
+                               llvm::ArrayRef<llvm::Function*> kernels = {});
 
 }  // namespace hlo::codegen

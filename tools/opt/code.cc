@@ -39,7 +39,9 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
   cpu.force_path = options.force_path.name;
   if (options.code == CodeForm::Header) {
     cpu.host = options.host();
-    HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
+    AheadOfTimeCompiler compiler;
+    HLO_CHECK_OK(compiler.Add(module, cpu, options.entry_name.empty() ? "" : options.entry_name.front()));
+    HLO_TRY(const AheadOfTime code, compiler.Finish());
     os << code.header;
     return {};
   }
@@ -69,12 +71,12 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
   return {};
 }
 
-Status WriteAheadOfTime(const Module& module, CpuOptions cpu, const OptOptions& options,
+Status WriteAheadOfTime(AheadOfTimeCompiler& compiler, const OptOptions& options,
                         llvm::ArrayRef<std::string> inputs) {
-  cpu.host = options.host();
-  HLO_TRY(const AheadOfTime code, CompileAheadOfTime(module, cpu, options.entry_name));
-  const std::pair<const char*, const std::string*> parts[] = {
+  HLO_TRY(const AheadOfTime code, compiler.Finish());
+  std::vector<std::pair<const char*, const std::string*>> parts = {
       {".o", &code.object}, {".h", &code.header}, {".json", &code.description}};
+  if (options.aot_weights) parts.emplace_back(".weights", &code.weights);
   // All of them or none.
   std::vector<OutputFile> files;
   for (const auto& [extension, text] : parts) {

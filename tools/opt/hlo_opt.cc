@@ -95,6 +95,7 @@ class OptRun {
       if (sink_.stopped()) break;
     }
     if (options_.update_checks) Report(updater_.Write(options_.in_place, output_), {});
+    if (!options_.aot.empty()) Report(WriteFunctions(), {});
     Report(passes_.Finish(sink_, out_), {});
     return output_.Finish();
   }
@@ -205,10 +206,19 @@ class OptRun {
 
   /// For --aot.
   Status MakeFunction(const Module& module, const InputModule& input) {
-    if (functions_++ > 0)
-      return Error("usage-option", {}, "option '--aot' takes one module; --module chooses one");
-    return WriteAheadOfTime(module, passes_.CompileOptions(module, extracts_, input, sink_, out_), options_,
-                            reader_.files());
+    CpuOptions cpu = passes_.CompileOptions(module, extracts_, input, sink_, out_);
+    cpu.host = options_.host();
+    const std::vector<std::string>& names = options_.entry_name;
+    const std::string name = functions_ < names.size() ? names[functions_] : "";
+    ++functions_;
+    return functions_of_c_.Add(module, cpu, name);
+  }
+  Status WriteFunctions() {
+    if (functions_ == 0 || sink_.exit_code() != 0) return {};
+    if (options_.entry_name.size() > functions_)
+      return Error("usage-option", {}, "option '--entry-name' has {0} names for {1} modules",
+                   options_.entry_name.size(), functions_);
+    return WriteAheadOfTime(functions_of_c_, options_, reader_.files());
   }
 
   Status Emit(const Module& module, const InputModule& input, raw_ostream& os) {
@@ -247,7 +257,8 @@ class OptRun {
   raw_ostream& out_;
   OptOutput output_;
   CheckUpdater updater_;
-  int functions_ = 0;      // made for --aot
+  size_t functions_ = 0;  // made for --aot
+  AheadOfTimeCompiler functions_of_c_{options_.aot_weights};
   bool extracts_ = false;  // modules that are shown are parts of what was read
 };
 

@@ -17,7 +17,12 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::self_contained>("self-contained", "", "",
                                "with --aot: the object calls nothing, products are plain loops")
         .Advanced(),
-    Option<&O::entry_name>("entry-name", "SYM", "the module's name", "the function of --aot").Advanced(),
+    Option<&O::aot_weights>("aot-weights", "", "",
+                            "with --aot: large constants lie in PREFIX.weights, which the program maps")
+        .Advanced(),
+    Option<&O::entry_name>("entry-name", "SYM", "the module's name",
+                           "the function of --aot; repeatable, for one module after the other")
+        .Advanced(),
     Option<&O::explain_codegen>("explain-codegen", "", "",
                                 "by which code instructions are computed on cpu, and why"),
     Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
@@ -280,6 +285,8 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     // What there is with libraries.
     options.library_convolutions = options.platform == OptPlatform::Gpu && !options.passes.strict_fp;
   }
+  if (options.aot_weights && (options.aot.empty() || options.self_contained))
+    return Error("usage-option", {}, "option '--aot-weights' needs --aot, and not --self-contained");
   if (!options.aot.empty()) {
     if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
       return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");

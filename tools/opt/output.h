@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "backends/cpu/compile.h"
+#include "backends/cpu/ahead_of_time.h"
 #include "tools/common/output_file.h"
 #include "tools/modules/inputs.h"
 #include "tools/opt/options.h"
@@ -65,8 +65,8 @@ void PrintCost(llvm::raw_ostream& os, const Module& module, bool csv);
 /// are run for platform gpu.
 Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, const OptOptions& options);
 
-/// The three files of --aot, whole or not at all. Errors of CompileAheadOfTime() and OutputFile.
-Status WriteAheadOfTime(const Module& module, CpuOptions cpu, const OptOptions& options,
+/// The files of --aot, whole or not at all. Errors of AheadOfTimeCompiler::Finish() and OutputFile.
+Status WriteAheadOfTime(AheadOfTimeCompiler& compiler, const OptOptions& options,
                         llvm::ArrayRef<std::string> inputs);
 
 /// Where every value lies in memory; `json`: as an object. Errors of BufferAssignment::Compute.

@@ -15,6 +15,7 @@ enum Code : int {
   kOtherArchive = 4,
   kOutOfMemory = 5,
   kFailed = 6,
+  kOtherWeights = 7,
 };
 
 /// Does task(what, i) for each i below `count`, on as many threads as it likes, and returns when all are
@@ -31,7 +32,17 @@ struct Program {
   int (*body)(void* const* args, void* const* results, void* temp, const void* host);
   int64_t temp_bytes;  // of `body`
   int64_t alignment;   // of temporary memory
-  State* state;        // between start and end
+  /// Kernels that are run in pieces.
+  struct Kernel {
+    void (*run)(void* const* buffers, int64_t begin, int64_t end);
+    int64_t call;  // its number among what `body` calls
+    int64_t extent, grain;
+  };
+  const Kernel* kernels;
+  uint64_t kernel_count;
+  uint64_t weights_bytes, weights_hash;  // cpu::WeightsHead; 0 bytes: there is no file
+  const void* weights;                   // the file, once it is mapped
+  State* state;                          // between start and end
 };
 
 }  // namespace hlo::runtime
@@ -45,4 +56,6 @@ size_t hlo_rt_temp_bytes(const hlo::runtime::Program* program);
 /// May be called by several threads at once.
 int hlo_rt_run(const hlo::runtime::Program* program, void* const* args, void* const* results, void* temp);
 void hlo_rt_end(hlo::runtime::Program* program);
+/// Maps the file of the program's constants; once, before calls.
+int hlo_rt_map_weights(hlo::runtime::Program* program, const char* path);
 }

@@ -1,5 +1,8 @@
 // Starting, calling and ending functions that were compiled ahead of time.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <new>
@@ -10,9 +13,10 @@
 #include "backends/cpu/runtime/call.h"
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/structured_runner.h"
+#include "backends/cpu/weights_file.h"
 #include "backends/kernel/routine.h"
 #include "backends/products/common/vnni_kernels.h"
-#include "ir/eval/lapack_library.h"
+#include "ir/support/parallel.h"
 
 namespace hlo::runtime {
 namespace {
@@ -62,12 +66,16 @@ size_t BytesOf(const cpu::Leaf& leaf) { return static_cast<size_t>(std::max<int6
 /// A program that was started.
 class State {
  public:
-  State(std::unique_ptr<cpu::HostSteps> steps, const Helpers& helpers)
+  State(const Program& program, std::unique_ptr<cpu::HostSteps> steps, const Helpers& helpers)
       : steps_(std::move(steps)), helpers_(helpers), target_(TargetHere(steps_->rates)) {
-    for (const auto& computation : steps_->module->computations()) plans_.Get(*computation);
+    for (const cpu::HostSteps::Row& row : steps_->rows) PlanCallees(*row.step->instruction);
     ready_.reserve(steps_->rows.size());
     for (cpu::HostSteps::Row& row : steps_->rows) MakeReady(row);
-    for (Ready& ready : ready_) calls_.push_back({&RunStep, &ready});
+    calls_.resize(ready_.size() + program.kernel_count);
+    for (size_t i = 0; i < ready_.size(); ++i)
+      calls_[static_cast<size_t>(steps_->rows[i].number)] = {&RunStep, &ready_[i]};
+    for (const Program::Kernel& kernel : llvm::ArrayRef(program.kernels, program.kernel_count))
+      calls_[static_cast<size_t>(kernel.call)] = {&RunKernel, &kernel};
     Measure();
   }
 
@@ -83,6 +91,14 @@ class State {
     size_t arrays;
     bool evaluates;
   };
+
+  /// Nothing is planned within calls. What code computes has no plans: constants of it may be left out.
+  void PlanCallees(const Instruction& inst) {
+    for (const Computation* callee : inst.callees()) {
+      plans_.Get(*callee);
+      for (const Instruction* inner : callee->instructions()) PlanCallees(*inner);
+    }
+  }
 
   void MakeReady(cpu::HostSteps::Row& row) {
     Ready& ready = ready_.emplace_back();
@@ -126,6 +142,12 @@ class State {
     for (size_t i = 0; i < ready.arrays; ++i) frame.SetBase(i, static_cast<uint8_t*>(arrays[i]));
     frame.ResolvePointers(ready.pointers.pointers);
     if (!ready.runner->Run(frame)) GiveUp(kFailed);
+  }
+
+  static void RunKernel(const void* what, void* const* arrays) {
+    const auto& kernel = *static_cast<const Program::Kernel*>(what);
+    ParallelFor(0, kernel.extent, kernel.grain,
+                [&](int64_t begin, int64_t end) { kernel.run(arrays, begin, end); });
   }
 
   /// Runs all steps once on zeros, which also makes what is made with a first use.
@@ -198,7 +220,7 @@ int hlo_rt_start(Program* program, int threads, Threads* run, void* context) {
   if (steps == nullptr) return kOtherArchive;
   Helpers helpers;
   if (threads > 1 && run != nullptr) helpers = {threads, run, context};
-  program->state = new State(std::move(steps), helpers);
+  program->state = new State(*program, std::move(steps), helpers);
   return kDone;
 }
 
@@ -209,7 +231,7 @@ size_t hlo_rt_temp_bytes(const Program* program) {
 
 int hlo_rt_run(const Program* program, void* const* args, void* const* results, void* temp) {
   const State* state = program->state;
-  if (state == nullptr) return kNotStarted;
+  if (state == nullptr || (program->weights_bytes > 0 && program->weights == nullptr)) return kNotStarted;
   if (temp == nullptr) return kNullPointer;
   if (reinterpret_cast<uintptr_t>(temp) % static_cast<uintptr_t>(program->alignment) != 0) return kMisaligned;
   struct What {
@@ -232,6 +254,30 @@ int hlo_rt_run(const Program* program, void* const* args, void* const* results, 
 }
 
 void hlo_rt_end(Program* program) {
+  if (program->weights != nullptr) munmap(const_cast<void*>(program->weights), program->weights_bytes);
+  program->weights = nullptr;
   delete program->state;
   program->state = nullptr;
+}
+
+int hlo_rt_map_weights(Program* program, const char* path) {
+  if (program->weights != nullptr) return kDone;
+  if (path == nullptr) return kNullPointer;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return kOtherWeights;
+  struct stat facts = {};
+  void* data = MAP_FAILED;
+  if (fstat(file, &facts) == 0 && facts.st_size > 0 &&
+      static_cast<uint64_t>(facts.st_size) == program->weights_bytes)
+    data = mmap(nullptr, program->weights_bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (data == MAP_FAILED) return kOtherWeights;
+  const auto* head = static_cast<const hlo::cpu::WeightsHead*>(data);
+  if (std::memcmp(head->magic, hlo::cpu::kWeightsMagic, sizeof head->magic) != 0 ||
+      head->bytes != program->weights_bytes || head->hash != program->weights_hash) {
+    munmap(data, program->weights_bytes);
+    return kOtherWeights;
+  }
+  program->weights = data;
+  return kDone;
 }

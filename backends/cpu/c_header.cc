@@ -1,0 +1,251 @@
+#include "backends/cpu/c_header.h"
+
+#include "ir/print.h"
+#include "ir/support/json.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace hlo::cpu {
+namespace {
+
+using codegen::EntryPoint;
+
+/// What functions return, by number: those of code alone, then those of the archive.
+constexpr struct {
+  const char *name, *meaning;
+} kCodes[] = {
+    {"DONE", "done"},
+    {"NULL_POINTER", "a pointer is null"},
+    {"MISALIGNED", "a result or temp is not aligned"},
+    {"NOT_STARTED", "the function has not been started"},
+    {"OTHER_ARCHIVE", "the archive is of another version"},
+    {"OUT_OF_MEMORY", "an operation needs more temporary memory than was foreseen"},
+    {"FAILED", "an operation cannot be computed"},
+    {"OTHER_WEIGHTS", "the file cannot be read, or is not the one that was written with the object"}};
+constexpr size_t kCodesOfCode = EntryPoint::kMisaligned;
+
+size_t CodesOf(const CFunction& function) {
+  return function.has_archive ? std::size(kCodes) - (function.has_weights ? 0 : 1) : kCodesOfCode + 1;
+}
+
+std::string List(llvm::ArrayRef<CArray> arrays) {
+  std::string list;
+  for (const CArray& array : arrays) {
+    if (!list.empty()) list += ", ";
+    list += ToString(array.shape);
+    if (array.parameter >= 0) {
+      list += " " + array.name;
+      for (const int64_t i : array.index) list += "." + std::to_string(i);
+    }
+    if (array.argument >= 0) list += " (over argument " + std::to_string(array.argument) + ")";
+  }
+  return list.empty() ? "none" : list;
+}
+
+/// Parameters of C have at least one element.
+std::string Parameter(const char* name, size_t count) {
+  return "void *const " + std::string(name) + "[" + std::to_string(std::max<size_t>(count, 1)) + "]";
+}
+
+/// Of a function that calls the archive of loops; {0}: its name.
+constexpr const char* kArchiveFunctions =
+    "/* Links with libhlo-rt.a. {0}_start comes before all calls, once: `run` does task(what, i) for each i\n"
+    "   below count, on as many threads as it likes, and returns when all are done; threads below 2, or "
+    "null:\n"
+    "   the caller alone. Nothing is allocated after it. {0}_end, when nobody calls any more. */\n"
+    "int {0}_start(int threads,\n"
+    "    void (*run)(void *context, int count, void (*task)(void *what, int i), void *what), void "
+    "*context);\n"
+    "size_t {0}_temp_bytes(void);\n"
+    "void {0}_end(void);\n";
+constexpr const char* kWeightsFunction =
+    "/* Maps the file of constants that was written with the object; before the first call, once. */\n"
+    "int {0}_map_weights(const char *path);\n";
+
+/// An element as C has it, and how many of them one of ours is.
+struct CElement {
+  std::string type;
+  int count = 1;
+};
+CElement ElementOf(ElementType type) {
+  if (type == ElementType::Pred) return {"bool"};
+  if (IsComplex(type)) return {ElementOf(RealPartType(type)).type, 2};
+  if (type == ElementType::F32) return {"float"};
+  if (type == ElementType::F64) return {"double"};
+  const TypeInfo& info = Info(type);
+  const bool has_sign = info.type_class == TypeClass::Signed;
+  return {(has_sign ? "int" : "uint") + std::to_string(8 * info.host_bytes()) + "_t"};
+}
+
+/// `typedef float f_arg0[2][3];`
+std::string TypeOf(const std::string& name, const CArray& array) {
+  const CElement element = ElementOf(array.shape.element_type());
+  std::string text = "typedef " + element.type + " " + name;
+  // C has no arrays without elements: nothing is behind the pointer.
+  if (array.bytes() > 0)
+    for (const int64_t d : array.shape.dims()) text += "[" + std::to_string(d) + "]";
+  if (element.count > 1) text += "[" + std::to_string(element.count) + "]";
+  text += ";  /* " + ToString(array.shape, /*with_layout=*/false);
+  if (array.parameter >= 0) text += " " + CIdentifier(array.name);
+  for (const int64_t i : array.index) text += "." + std::to_string(i);
+  return text + " */\n";
+}
+
+/// Types of arrays, and a function that takes these.
+std::string TypedFunction(const CFunction& function) {
+  const CInterface& interface = *function.interface;
+  std::string types, of_c, of_cpp, args, results;
+  const auto add = [&](const char* kind, llvm::ArrayRef<CArray> arrays, std::string& list) {
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      const std::string name = kind + std::to_string(i), type = function.symbol + "_" + name;
+      const bool written =
+          list.data() == results.data() || llvm::any_of(interface.results(), [&](const CArray& r) {
+            return r.argument == static_cast<int64_t>(i);
+          });
+      types += TypeOf(type, arrays[i]);
+      of_c += type + " *" + name + ", ";
+      of_cpp += std::string(written ? "" : "const ") + type + " &" + name + ", ";
+      list += (i > 0 ? ", " : "") + std::string("(void *)") + "&" + name;
+    }
+    if (arrays.empty()) list = "0";
+  };
+  add("arg", interface.arguments(), args);
+  add("result", interface.results(), results);
+  const auto without_references = [](llvm::StringRef list) {
+    std::string text;
+    for (const char c : list)
+      if (c != '&') text += c;
+    return text;
+  };
+  const auto define = [&](const char* head, llvm::StringRef parameters, llvm::StringRef from,
+                          llvm::StringRef to) {
+    return llvm::formatv(
+               "{0} {1}_typed({2}void *temp) {{\n  void *const args[] = {{{3}};\n"
+               "  void *const results[] = {{{4}};\n  return {1}(args, results, temp);\n}\n",
+               head, function.symbol, parameters, from, to)
+        .str();
+  };
+  return types + "#ifdef __cplusplus\n}\n" + define("inline int", of_cpp, args, results) +
+         "extern \"C\" {\n#else\n" +
+         define("static inline int", of_c, without_references(args), without_references(results)) +
+         "#endif\n";
+}
+
+std::string Upper(llvm::StringRef name) {
+  std::string text;
+  for (const char c : name) text += llvm::toUpper(c);
+  return text;
+}
+
+/// Macros for what callers have to know, then the functions.
+void WriteFunction(llvm::raw_ostream& os, const CFunction& function) {
+  const CInterface& interface = *function.interface;
+  const std::string macro = Upper(function.symbol);
+  if (function.has_archive)
+    os << llvm::formatv("#define {0}_TEMP_BYTES {1}_temp_bytes()\n", macro, function.symbol);
+  else
+    os << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n", macro, interface.temp_bytes());
+  os << llvm::formatv("#define {0}_ALIGN {1}u\n", macro, kAlignment);
+  for (size_t i = 1; i < CodesOf(function); ++i)
+    os << llvm::formatv("#define {0}_{1} {2}\n", macro, kCodes[i].name, i);
+  os << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+     << llvm::formatv("int {0}({1}, {2}, void *temp);\n", function.symbol,
+                      Parameter("args", interface.arguments().size()),
+                      Parameter("results", interface.results().size()));
+  if (function.has_archive) os << llvm::formatv(kArchiveFunctions, function.symbol);
+  if (function.has_weights) os << llvm::formatv(kWeightsFunction, function.symbol);
+  os << TypedFunction(function) << "#ifdef __cplusplus\n}\n#endif\n";
+}
+
+void Write(JsonWriter& json, llvm::StringRef key, llvm::ArrayRef<CArray> arrays) {
+  json.Array(key, [&] {
+    for (const CArray& array : arrays)
+      json.Object([&] {
+        if (array.argument >= 0) json.Member("argument", array.argument);
+        json.Member("bytes", array.bytes());
+        json.List("index", array.index);
+        json.List("layout", array.shape.layout().minor_to_major);
+        if (array.parameter >= 0) json.Member("name", array.name);
+        if (array.parameter >= 0) json.Member("parameter", array.parameter);
+        json.Member("shape", ToString(array.shape, /*with_layout=*/false));
+      });
+  });
+}
+
+void WriteMembers(JsonWriter& json, const CFunction& function) {
+  json.Member("alignment", kAlignment);
+  Write(json, "arguments", function.interface->arguments());
+  json.Object("codes", [&] {
+    for (size_t i = 0; i < CodesOf(function); ++i) json.Member(std::to_string(i), kCodes[i].meaning);
+  });
+  json.Member("module", function.module);
+  Write(json, "results", function.interface->results());
+  json.Member("symbol", function.symbol);
+  json.Member("temp_bytes", function.interface->temp_bytes());
+}
+
+/// The triple, the CPU, and the widest vectors among its features.
+std::string TargetOf(const CObject& object) {
+  const std::string target = object.triple + " " + object.machine->cpu;
+  for (const char* feature : {"+amx-bf16", "+avx512bf16", "+avx512f", "+avx2"})
+    if (HasFeatures(*object.machine, feature)) return target + " " + feature;
+  return target;
+}
+
+}  // namespace
+
+std::string CIdentifier(llvm::StringRef name) {
+  std::string identifier;
+  for (const char c : name) identifier += llvm::isAlnum(c) ? c : '_';
+  if (identifier.empty() || llvm::isDigit(identifier.front())) identifier.insert(0, "_");
+  return identifier;
+}
+
+std::string HeaderOf(const CObject& object) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const CFunction& function : object.functions)
+    os << llvm::formatv("/* module {0}, target {1}; args {2}; result {3} */\n", CIdentifier(function.module),
+                        TargetOf(object), List(function.interface->arguments()),
+                        List(function.interface->results()));
+  os << llvm::formatv("#ifndef {0}_H\n#define {0}_H\n", Upper(object.functions.front().symbol))
+     << "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+        "/* Arrays are row-major; elements narrower than a byte lie in one each, integers with a sign "
+        "extended,\n"
+        "   small floats are the integers of their bits, complex numbers two.\n"
+        "   Results and temp begin at multiples of the alignment, and share bytes with no argument unless a\n"
+        "   result is said to be written over it. Nothing is allocated; threads call with memory of their "
+        "own. */\n";
+  for (const CFunction& function : object.functions) WriteFunction(os, function);
+  os << "#endif\n";
+  return text;
+}
+
+std::string DescriptionOf(const CObject& object) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  JsonWriter json(os, /*indent=*/2);
+  json.Object([&] {
+    if (object.functions.size() == 1)
+      WriteMembers(json, object.functions.front());
+    else
+      json.Array("functions", [&] {
+        for (const CFunction& function : object.functions) json.Object([&] { WriteMembers(json, function); });
+      });
+    json.Array("libraries", [&] {
+      if (llvm::any_of(object.functions, [](const CFunction& f) { return f.has_archive; }))
+        json.Value("hlo-rt");
+      if (!object.symbols_needed.empty()) json.Value("c");
+    });
+    json.Member("schema", "hlo.aot/1");
+    json.List("symbols_needed", object.symbols_needed);
+    json.Object("target", [&] {
+      json.Member("cpu", object.machine->cpu);
+      json.Member("features", object.machine->features);
+      json.Member("triple", object.triple);
+    });
+  });
+  os << '\n';
+  return text;
+}
+
+}  // namespace hlo::cpu
