@@ -93,7 +93,7 @@ TEST_EXTRA = ['parser', 'ir/verify']
 TEST = re.compile(r'(_(test|fuzz)\.cc|/test_\w+\.h)$')
 # What programs see of the library needs nothing but the standard library.
 PUBLIC = re.compile(r'tools/library/(include|documents|examples)/')
-PUBLIC_INCLUDE = re.compile(r'hlo/\w+\.(h|def)$|[a-z_]+$|programs\.h$|std(def|int|io|lib)\.h$')
+PUBLIC_INCLUDE = re.compile(r'hlo/\w+\.(h|def)$|[a-z_]+$|(programs|functions)\.h$|std(def|int|io|lib)\.h$')
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 # Headers of libraries -> the files that may include them.
 ROOMS = {

@@ -1,5 +1,5 @@
 // The same header in C++: references to arrays, whose shapes the compiler checks.
-#include <functions.h>
+#include "functions.h"
 
 #include <cstdio>
 #include <cstdlib>
