@@ -89,8 +89,9 @@ Cflags: -I\${includedir}
 Libs: -L\${libdir} -lhlo
 ")
 install(FILES ${PROJECT_BINARY_DIR}/hlo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
-file(GLOB examples ${PROJECT_SOURCE_DIR}/tools/library/examples/*)
-install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hlo-toolkit-dev/examples COMPONENT library)
+# What objects of `hlo-opt --aot` are linked with.
+install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/library/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hlo-toolkit-dev/examples COMPONENT library)
 
 install(TARGETS hlo_shared LIBRARY DESTINATION . COMPONENT wheel EXCLUDE_FROM_ALL NAMELINK_SKIP)
 install(TARGETS hlo_linked RUNTIME DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
