@@ -24,9 +24,16 @@ llvm::StringRef FindBuildId(llvm::StringRef notes) {
   return "";
 }
 
-/// The first is the program itself: ends the iteration.
-int OfProgram(dl_phdr_info* info, size_t /*size*/, void* id) {
-  for (const ElfW(Phdr) & segment : llvm::ArrayRef(info->dlpi_phdr, info->dlpi_phnum))
+/// Of the object that this code is in, the program or a library: ends the iteration there.
+int OfThisObject(dl_phdr_info* info, size_t /*size*/, void* id) {
+  const llvm::ArrayRef segments(info->dlpi_phdr, info->dlpi_phnum);
+  const auto here = reinterpret_cast<ElfW(Addr)>(&BuildId);
+  if (llvm::none_of(segments, [&](const ElfW(Phdr) & segment) {
+        const ElfW(Addr) begin = info->dlpi_addr + segment.p_vaddr;
+        return segment.p_type == PT_LOAD && here >= begin && here - begin < segment.p_memsz;
+      }))
+    return 0;
+  for (const ElfW(Phdr) & segment : segments)
     if (segment.p_type == PT_NOTE) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is what the loader tells.
       const auto* notes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
@@ -41,7 +48,7 @@ int OfProgram(dl_phdr_info* info, size_t /*size*/, void* id) {
 llvm::StringRef BuildId() {
   static const llvm::StringRef id = [] {
     llvm::StringRef found;
-    dl_iterate_phdr(OfProgram, &found);
+    dl_iterate_phdr(OfThisObject, &found);
     return found;
   }();
   return id;

@@ -4,8 +4,9 @@
 
 namespace hlo {
 
-/// The hash of the running program's contents that the linker left in it (the ELF note NT_GNU_BUILD_ID), as
-/// bytes; empty if there is none. Read where the loader has put it: no file is asked.
+/// The hash of the contents of the running program, or of the library that this is in, that the linker left
+/// there (the ELF note NT_GNU_BUILD_ID), as bytes; empty if there is none. Read where the loader has put it:
+/// no file is asked.
 llvm::StringRef BuildId();
 
 }  // namespace hlo
