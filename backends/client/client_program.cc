@@ -28,50 +28,60 @@ class Reservation {
   int64_t bytes_;
 };
 
-/// The network runs one program at a time.
-class NetworkUse {
- public:
-  NetworkUse(DeviceNetwork* network, const Module& module) : network_(network) {
-    if (network_ != nullptr) network_->Enter(module);
-  }
-  ~NetworkUse() {
-    if (network_ != nullptr) network_->Leave();
-  }
-  NetworkUse(const NetworkUse&) = delete;
-  NetworkUse& operator=(const NetworkUse&) = delete;
-  [[nodiscard]] DeviceNetwork* network() const { return network_; }
-
- private:
-  DeviceNetwork* network_;
-};
-
 int64_t DevicesHere(const DeviceNetwork& network, int64_t devices) {
   int64_t count = 0;
   for (int64_t d = 0; d < devices; ++d) count += network.IsHere(d, devices) ? 1 : 0;
   return count;
 }
 
+using Arguments = std::vector<std::vector<Literal>>;
+
 /// One run within the limits of the client.
-Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, int64_t bytes,
-                               std::vector<std::vector<Literal>> arguments, const ExecutionOptions& options) {
+Result<ExecutionResult> RunWithin(ClientState& client, const Executable& program, int64_t bytes,
+                                  Arguments arguments, const ExecutionOptions& options) {
   const ClientWork work(client, options.stop);
   // Short programs look for requests seldom.
   if (Interrupted()) return Error(InterruptedError());
   int64_t devices = options.only_device ? 1 : options.replica_count * options.partition_count;
   if (devices < 1) return Error("usage-devices", {}, "the run has {0} devices", devices);
-  const NetworkUse use(options.only_device ? nullptr : options.network, program.module());
-  if (use.network() != nullptr) devices = DevicesHere(*use.network(), devices);
+  if (!options.only_device && options.network != nullptr) devices = DevicesHere(*options.network, devices);
   HLO_TRY(const Reservation memory,
           Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
   return program.Run(std::move(arguments), options);
 }
 
+/// The same where others may have devices of the run, in its place among those of the network.
+Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, int64_t bytes,
+                               Result<Arguments> arguments, const ExecutionOptions& options,
+                               std::optional<uint64_t> place = {}) {
+  const auto run = [&]() -> Result<ExecutionResult> {
+    if (!arguments) return Error(std::move(arguments).error());
+    return RunWithin(client, program, bytes, std::move(*arguments), options);
+  };
+  DeviceNetwork* const network = options.only_device ? nullptr : options.network;
+  if (network == nullptr) return run();
+  network->Enter(place ? *place : network->NextPlace(), program.module());
+  Result<ExecutionResult> done = run();
+  network->Leave(done ? Status() : Status(Error(done.error())));
+  return done;
+}
+
+/// Whether a device of a run is in this process.
+bool IsHere(const ExecutionOptions& options, size_t device) {
+  return options.only_device || options.network == nullptr ||
+         options.network->IsHere(static_cast<int64_t>(device),
+                                 options.replica_count * options.partition_count);
+}
+
 Status CheckArguments(const Module& module, const std::vector<std::vector<BufferArgument>>& arguments,
-                      int64_t devices) {
+                      const ExecutionOptions& options) {
+  const int64_t devices = options.replica_count * options.partition_count;
   const auto& parameters = module.entry()->parameters();
   if (static_cast<int64_t>(arguments.size()) != devices)
     return Error("input-shape", {}, "arguments for {0} devices, the run has {1}", arguments.size(), devices);
-  for (const auto& mine : arguments) {
+  for (size_t d = 0; d < arguments.size(); ++d) {
+    const auto& mine = arguments[d];
+    if (mine.empty() && !IsHere(options, d)) continue;
     if (mine.size() != parameters.size())
       return Error("input-shape", {}, "{0} arguments, the program has {1} parameters", mine.size(),
                    parameters.size());
@@ -95,10 +105,11 @@ struct ClientProgram::Task {
   std::vector<std::vector<bool>> donated;
   std::vector<std::vector<PendingLiteral>> results;  // by device, of a tuple its elements
   bool tuple;
+  std::optional<uint64_t> place;  // among the runs of a network
   std::shared_ptr<Pending<Execution::Outfeeds>> outfeeds;
 
-  Result<std::vector<std::vector<Literal>>> Arguments() {
-    std::vector<std::vector<Literal>> values(arguments.size());
+  Result<Arguments> TakeArguments() {
+    Arguments values(arguments.size());
     for (size_t d = 0; d < arguments.size(); ++d)
       for (size_t p = 0; p < arguments[d].size(); ++p) {
         HLO_CHECK_OK(arguments[d][p]->Wait());
@@ -119,16 +130,11 @@ struct ClientProgram::Task {
   }
 
   void Do(ClientState& client) {
-    auto values = Arguments();
-    if (!values) return Fail(values.error());
-    auto done = RunFor(client, *program, bytes, std::move(*values), *options);
+    auto done = RunFor(client, *program, bytes, TakeArguments(), *options, place);
     if (!done) return Fail(done.error());
     for (size_t d = 0; d < results.size(); ++d) {
-      const auto device = static_cast<int64_t>(d);
-      const bool ran = options->only_device
-                           ? *options->only_device == device
-                           : options->network == nullptr ||
-                                 options->network->IsHere(device, static_cast<int64_t>(results.size()));
+      const bool ran =
+          options->only_device ? static_cast<size_t>(*options->only_device) == d : IsHere(*options, d);
       std::vector<Literal> parts(results[d].size());
       if (tuple && ran)
         llvm::move(done->results[d].MutableElements(), parts.begin());
@@ -138,7 +144,8 @@ struct ClientProgram::Task {
         if (ran)
           results[d][i]->Set(std::move(parts[i]));
         else
-          results[d][i]->Set(Error("usage-name", {}, "device {0} did not run", d));
+          results[d][i]->Set(Error("usage-name", {}, "device {0} did not run{1}", d,
+                                   options->only_device ? "" : ": it is in another process"));
     }
     outfeeds->Set(std::move(done->outfeeds));
   }
@@ -193,8 +200,8 @@ Result<ExecutionResult> ClientProgram::Run(std::vector<std::vector<Literal>> arg
 Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
     std::vector<std::vector<BufferArgument>> arguments, const ExecutionOptions& options,
     Execution& execution) const {
+  HLO_CHECK_OK(CheckArguments(module(), arguments, options));
   const int64_t devices = options.replica_count * options.partition_count;
-  HLO_CHECK_OK(CheckArguments(module(), arguments, devices));
   auto task = std::make_shared<Task>();
   task->program = program_;
   task->bytes = bytes_;
@@ -229,10 +236,19 @@ Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
   return task;
 }
 
+Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTaskFor(
+    std::vector<std::vector<BufferArgument>> arguments, const ExecutionOptions& options,
+    Execution& execution) const {
+  auto task = NewTask(std::move(arguments), options, execution);
+  if (!task && options.network != nullptr && !options.only_device)
+    options.network->Refuse(module(), task.error());
+  return task;
+}
+
 Result<Execution> ClientProgram::Execute(std::vector<std::vector<BufferArgument>> arguments,
                                          const ExecutionOptions& options) const {
   Execution execution;
-  HLO_TRY(const std::shared_ptr<Task> task, NewTask(std::move(arguments), options, execution));
+  HLO_TRY(const std::shared_ptr<Task> task, NewTaskFor(std::move(arguments), options, execution));
   task->Do(*client_);
   HLO_CHECK_OK(execution.Wait());
   return execution;
@@ -241,8 +257,14 @@ Result<Execution> ClientProgram::Execute(std::vector<std::vector<BufferArgument>
 Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> arguments,
                                        const ExecutionOptions& options) const {
   Execution execution;
-  HLO_TRY(std::shared_ptr<Task> task, NewTask(std::move(arguments), options, execution));
+  HLO_TRY(std::shared_ptr<Task> task, NewTaskFor(std::move(arguments), options, execution));
   task->options = &task->own.emplace(options);
+  // Tasks begin in the order of their places, or one waits for another that waits for its thread.
+  std::unique_lock order(client_->order(), std::defer_lock);
+  if (options.network != nullptr && !options.only_device) {
+    order.lock();
+    task->place = options.network->NextPlace();
+  }
   // The client waits for its tasks at its end.
   client_->dispatcher().Add([task = std::move(task), client = client_.get()] { task->Do(*client); });
   return execution;

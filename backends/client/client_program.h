@@ -55,6 +55,9 @@ class ClientProgram final : public Executable {
   /// What Begin() and Execute() ask for, with the buffers for its results in `execution`.
   Result<std::shared_ptr<Task>> NewTask(std::vector<std::vector<BufferArgument>> arguments,
                                         const ExecutionOptions& options, Execution& execution) const;
+  /// The same; where it fails, others that have devices of the run hear of it.
+  Result<std::shared_ptr<Task>> NewTaskFor(std::vector<std::vector<BufferArgument>> arguments,
+                                           const ExecutionOptions& options, Execution& execution) const;
 
   std::shared_ptr<ClientState> client_;
   std::shared_ptr<Executable> program_;  // with the runs that are under way

@@ -23,6 +23,8 @@ class ClientState {
   [[nodiscard]] ThreadPool* pool() { return pool_ ? &*pool_ : nullptr; }
 
   [[nodiscard]] Dispatcher& dispatcher() { return dispatcher_; }
+  /// Held while a run on a network takes its place and is handed to the dispatcher.
+  [[nodiscard]] std::mutex& order() { return order_; }
 
   /// Counts `bytes` as in use until Release(); waits for others to release theirs where they are too many
   /// together. Errors: limit-memory, where they never fit; interrupted and limit-timeout.
@@ -34,7 +36,7 @@ class ClientState {
   ClientOptions options_;
   StopToken stop_;
   std::optional<ThreadPool> pool_;
-  std::mutex memory_;
+  std::mutex memory_, order_;
   std::condition_variable released_;
   int64_t in_use_ = 0;     // guarded by memory_
   Dispatcher dispatcher_;  // last: its tasks use the others

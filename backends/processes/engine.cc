@@ -15,6 +15,8 @@ constexpr size_t kSmall = 2048;
 constexpr std::chrono::microseconds kEager{300}, kNap{100};
 /// How often the engine's own thread looks: while memory is on its way, and otherwise.
 constexpr std::chrono::microseconds kBusyLook{200}, kIdleLook{10000};
+/// Memory that has not moved for so long is not on its way.
+constexpr std::chrono::milliseconds kStale{500};
 
 /// Calls `f` with each array of a value.
 void ForEachArray(const Literal& value, llvm::function_ref<void(const Literal&)> f) {
@@ -36,7 +38,8 @@ void Engine::Start(Handler handler, std::function<void()> watch) {
     while (!closed_) {
       Turn();
       Look();
-      changed_.wait_for(lock, kept_.empty() ? kIdleLook : kBusyLook);
+      const bool busy = !kept_.empty() && Clock::now() - kept_moved_ < kStale;
+      changed_.wait_for(lock, busy ? kBusyLook : kIdleLook);
     }
   });
 }
@@ -53,12 +56,16 @@ Engine::~Engine() {
 void Engine::Watch(std::vector<Identity> all) { peers_ = std::make_unique<Peers>(rank(), std::move(all)); }
 
 std::optional<Diagnostic> Engine::Trouble(bool at_once) {
-  if (peers_ && peers_->FindGone(Clock::now(), at_once))
+  const std::optional<int> lost = transport_->lost();
+  if (peers_ && lost) peers_->Lose(*lost);
+  if (peers_ && peers_->FindGone(Clock::now(), at_once || lost))
     return MakeError("runtime-collective-timeout", {}, "{0} {1}", peers_->Name(*peers_->gone()),
                      peers_->HowGone());
+  if (lost)
+    return MakeError("runtime-collective-timeout", {}, "process {0} of {1} has died, or its connection has",
+                     *lost, size());
   if (!transport_->error().empty())
-    return MakeError("runtime-collective-timeout", {}, "MPI cannot reach other processes: {0}",
-                     transport_->error());
+    return MakeError("runtime-collective-timeout", {}, "{0}", transport_->error());
   return std::nullopt;
 }
 
@@ -130,6 +137,8 @@ Literal Engine::ReceiveValue(int from, const WireValue& wire, Tickets& tickets) 
     const WireArray& sent = wire.arrays[next++];
     for (size_t d = 0; d < sent.dynamic_sizes.size(); ++d)
       value.SetDynamicSize(static_cast<int64_t>(d), sent.dynamic_sizes[d]);
+    if (sent.bytes != value.byte_size() || (sent.tag < 0 && sent.small.size() != sent.bytes))
+      llvm::report_fatal_error("an array has come with other bytes than its shape has");
     if (sent.tag < 0)
       std::memcpy(value.MutableData(), sent.small.data(), sent.small.size());
     else
@@ -140,7 +149,9 @@ Literal Engine::ReceiveValue(int from, const WireValue& wire, Tickets& tickets) 
 }
 
 void Engine::Keep(std::vector<Literal> values, Tickets tickets) {
-  if (!Done(tickets)) kept_.push_back({std::move(values), std::move(tickets)});
+  if (Done(tickets)) return;
+  kept_.push_back({std::move(values), std::move(tickets)});
+  kept_moved_ = Clock::now();
 }
 
 Status Engine::Await(Lock& lock, llvm::function_ref<bool()> ready, llvm::function_ref<Status()> check) {
@@ -176,7 +187,10 @@ bool Engine::Turn() {
     came = true;
     handle_own();
   }
-  if (!kept_.empty()) llvm::erase_if(kept_, [&](Kept& kept) { return Done(kept.tickets); });
+  if (const size_t before = kept_.size(); before != 0) {
+    llvm::erase_if(kept_, [&](Kept& kept) { return Done(kept.tickets); });
+    if (kept_.size() != before) kept_moved_ = Clock::now();
+  }
   if (came) Wake();
   return came;
 }

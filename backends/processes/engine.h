@@ -81,6 +81,7 @@ class Engine {
   std::function<void()> watch_;
   std::vector<int32_t> next_tag_;  // by process
   std::vector<Kept> kept_;
+  Peers::Clock::time_point kept_moved_;  // when something came to these or went
   std::vector<std::string> to_itself_;
   bool closed_ = false;
   std::thread thread_;  // last: it uses the members above

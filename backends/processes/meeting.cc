@@ -71,29 +71,37 @@ Status Run::CheckFit(const Meeting& meeting, size_t rank) const {
   return {};
 }
 
-void Run::Announce(Meeting& meeting, const WireArrival& arrival, llvm::ArrayRef<int64_t> members) {
+std::vector<size_t> Run::RanksIn(int process, llvm::ArrayRef<int64_t> members) const {
+  std::vector<size_t> ranks;
+  for (size_t m = 0; m < members.size(); ++m)
+    if (Owner(members[m]) == process) ranks.push_back(m);
+  return ranks;
+}
+
+void Run::Announce(Meeting& meeting, const WireArrival& arrival, llvm::ArrayRef<int64_t> members,
+                   const Flow& flow) {
   const std::vector<int> processes = ProcessesOf(members);
   const Values& values = meeting.members[arrival.rank].values;
-  const bool is_first = llvm::find_if(members, [&](int64_t m) { return IsHere(m); }) ==
-                        members.begin() + static_cast<ptrdiff_t>(arrival.rank);
+  const bool is_first = RanksIn(engine_.rank(), members).front() == arrival.rank;
   for (size_t p = 0; p < processes.size(); ++p) {
     const int to = processes[p];
     if (to == engine_.rank()) continue;
     WireArrival mine = arrival;
     for (const Literal& value : values) {
-      if (!meeting.in_pieces) {
-        mine.values.push_back(engine_.SendValue(to, value, meeting.sends, meeting.sent));
-        continue;
-      }
-      mine.values.push_back({value.shape(), {}});
+      mine.shapes.push_back({value.shape()});
+      if (!meeting.in_pieces) continue;
       mine.pieces.push_back(engine_.NewTag(to));
       mine.results.push_back(engine_.NewTag(to));
       const Range part = PartOf(value.shape().ElementCount(), p, processes.size());
       const int64_t width = Width(value);
-      engine_.Send(to, mine.pieces.back(), value.data() + part.begin * width,
-                   static_cast<size_t>(part.size * width), meeting.sends,
-                   static_cast<size_t>(kPieceBytes / width * width));
+      mine.piece_bytes.push_back(static_cast<uint64_t>(part.size * width));
+      engine_.Send(to, mine.pieces.back(), value.data() + part.begin * width, mine.piece_bytes.back(),
+                   meeting.sends, PieceBytes(width));
     }
+    if (const std::vector<size_t> ranks = RanksIn(to, members);
+        !meeting.in_pieces && flow.Needs(arrival.rank, ranks))
+      for (const Literal& value : flow.Cut(values, ranks, members.size()))
+        mine.values.push_back(engine_.SendValue(to, value, meeting.sends, meeting.sent));
     if (is_first) meeting.result_tags[to] = mine.results;
     Tell(to, MessageKind::Arrival, std::move(mine));
     ++sent_;
@@ -101,7 +109,7 @@ void Run::Announce(Meeting& meeting, const WireArrival& arrival, llvm::ArrayRef<
   if (meeting.in_pieces) meeting.sent.insert(meeting.sent.end(), values.begin(), values.end());
 }
 
-void Run::HandleArrival(int /*from*/, BinaryReader& message) {
+void Run::HandleArrival(int from, BinaryReader& message) {
   WireArrival arrival;
   constexpr uint64_t kMostMembers = 1 << 20;
   if (!Unpack(message, arrival) || arrival.rank >= kMostMembers) return;
@@ -110,9 +118,10 @@ void Run::HandleArrival(int /*from*/, BinaryReader& message) {
   Meeting& meeting = MeetingAt(arrival.key, arrival.rank + 1);
   Meeting::Member& member = meeting.members[arrival.rank];
   member.brought = {arrival.device, static_cast<OpKind>(arrival.kind), {}};
-  for (const WireValue& value : arrival.values) member.brought->shapes.push_back(value.shape);
+  for (const WireShape& shape : arrival.shapes) member.brought->shapes.push_back(shape.shape);
   member.in_pieces = arrival.in_pieces;
   const size_t rank = arrival.rank;
+  member.from = from;
   member.arrival = std::move(arrival);
   if (const Status fits = CheckFit(meeting, rank); !fits)
     Tell(0, MessageKind::Failed, ToWire(fits.error()));
@@ -120,8 +129,32 @@ void Run::HandleArrival(int /*from*/, BinaryReader& message) {
     ++meeting.arrived;
 }
 
+void Run::Discard(Engine& engine, int from, const WireArrival& arrival) {
+  std::vector<Literal> values;
+  Engine::Tickets tickets;
+  for (const WireValue& value : arrival.values) values.push_back(engine.ReceiveValue(from, value, tickets));
+  for (size_t v = 0; v < arrival.pieces.size(); ++v) {
+    const auto bytes = static_cast<int64_t>(arrival.piece_bytes[v]);
+    values.push_back(Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::U8, {bytes})));
+    const int64_t width = Info(arrival.shapes[v].shape.element_type()).host_bytes();
+    engine.Receive(from, arrival.pieces[v], values.back().MutableData(), arrival.piece_bytes[v], tickets,
+                   PieceBytes(width));
+  }
+  engine.Keep(std::move(values), std::move(tickets));
+}
+
+void Run::Discard(Engine& engine, int from, MessageKind kind, BinaryReader& message) {
+  if (WireArrival arrival; kind == MessageKind::Arrival && Unpack(message, arrival))
+    Discard(engine, from, arrival);
+  if (WireSent sent; kind == MessageKind::Value && Unpack(message, sent)) {
+    Engine::Tickets tickets;
+    std::vector<Literal> values = {engine.ReceiveValue(from, sent.value, tickets)};
+    engine.Keep(std::move(values), std::move(tickets));
+  }
+}
+
 Result<Values> Run::Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
-                             Values contribution, DeviceGroup::Combine combine, DeviceGroup::Pieces pieces) {
+                             Values contribution, DeviceGroup::Combine combine, const Flow& flow) {
   Lock lock = engine_.Acquire();
   HLO_CHECK_OK(Check());
   const std::string key = KeyOf(self, inst, members);
@@ -133,8 +166,7 @@ Result<Values> Run::Exchange(Device& self, const Instruction& inst, llvm::ArrayR
   mine.values = std::move(contribution);
   for (Literal& value : mine.values) value = value.Unpack();
   Progress();
-  mine.in_pieces =
-      pieces == DeviceGroup::Pieces::Any && ComeInPieces(mine.values, ProcessesOf(members).size());
+  mine.in_pieces = flow.kind == Flow::Elements && ComeInPieces(mine.values, ProcessesOf(members).size());
   if (const Status fits = CheckFit(meeting, rank); !fits) {
     lock.unlock();
     group_.Fail(fits.error());
@@ -142,55 +174,90 @@ Result<Values> Run::Exchange(Device& self, const Instruction& inst, llvm::ArrayR
   }
   ++meeting.arrived;
   meeting.in_pieces = mine.in_pieces;
-  Announce(meeting, {key, self.id(), rank, static_cast<uint64_t>(inst.kind()), meeting.in_pieces, {}, {}, {}},
-           members);
-  const auto all_here = static_cast<size_t>(llvm::count_if(members, [&](int64_t m) { return IsHere(m); }));
-  if (++meeting.here < all_here) {
+  WireArrival arrival{key, self.id(), rank, static_cast<uint64_t>(inst.kind()), meeting.in_pieces, {}, {},
+                      {},  {},        {}};
+  Announce(meeting, arrival, members, flow);
+  const std::vector<size_t> here = RanksIn(engine_.rank(), members);
+  if (++meeting.here < here.size()) {
     HLO_CHECK_OK(WaitFor(lock, self, inst, [&] { return meeting.done; }));
   } else {
     HLO_CHECK_OK(WaitFor(lock, self, inst, [&] { return meeting.arrived == members.size(); }));
-    auto results = meeting.in_pieces ? CombinePieces(lock, self, meeting, members, combine)
-                                     : CombineWhole(lock, self, meeting, members, combine);
-    Status sent = results ? WaitFor(
-                                lock, self, inst, [&] { return engine_.Done(meeting.sends); },
-                                /*moving=*/true)
-                          : Status(Error(results.error()));
-    if (!sent) {
-      Drain(lock, std::move(meeting.sends), std::move(meeting.sent));
-      return Error(std::move(sent).error());
-    }
-    meeting.results = std::move(*results);
-    meeting.sent.clear();
-    meeting.done = true;
-    engine_.Wake();
+    HLO_CHECK_OK(Complete(lock, {self, inst, meeting, members, here}, combine, flow));
   }
   Values result = std::move(meeting.results[rank]);
-  if (++meeting.taken == all_here) meetings_.erase(key);
+  if (++meeting.taken == here.size()) meetings_.erase(key);
   return result;
 }
 
-Result<std::vector<Values>> Run::CombineWhole(Lock& lock, const Device& self, Meeting& meeting,
-                                              llvm::ArrayRef<int64_t> members, DeviceGroup::Combine combine) {
+Status Run::Complete(Lock& lock, const Coming& coming, DeviceGroup::Combine combine, const Flow& flow) {
+  Meeting& meeting = coming.meeting;
+  meeting.received = true;
+  auto results =
+      meeting.in_pieces ? CombinePieces(lock, coming, combine) : CombineWhole(lock, coming, combine, flow);
+  Status sent = results ? WaitFor(
+                              lock, coming.self, coming.inst, [&] { return engine_.Done(meeting.sends); },
+                              /*moving=*/true)
+                        : Status(Error(results.error()));
+  if (!sent) {
+    Drain(lock, std::move(meeting.sends), std::move(meeting.sent));
+    return sent;
+  }
+  meeting.results.resize(coming.members.size());
+  for (size_t i = 0; i < coming.here.size(); ++i) meeting.results[coming.here[i]] = std::move((*results)[i]);
+  meeting.sent.clear();
+  meeting.done = true;
+  engine_.Wake();
+  return {};
+}
+
+Status Run::CheckSent(const Coming& coming, size_t rank, const Flow& flow) const {
+  const Meeting::Member& member = coming.meeting.members[rank];
+  std::vector<Shape> sent, wanted;
+  for (const WireValue& value : member.arrival->values) sent.push_back(value.shape);
+  const std::vector<Shape> brought =
+      flow.kind == Flow::Operands && member.brought->shapes.size() != coming.members.size()
+          ? std::vector<Shape>()
+          : member.brought->shapes;
+  if (flow.Needs(rank, coming.here) && !brought.empty())
+    wanted = flow.Cut(brought, coming.here, coming.members.size());
+  if (SameShapes(sent, wanted)) return {};
+  return Error(
+      "runtime-collective-mismatch", coming.inst.loc(),
+      "device {0} comes to {1} with other attributes than device {2}: it does not send what that needs",
+      member.brought->device, ToString(coming.inst.kind()), coming.self.id());
+}
+
+Result<std::vector<Values>> Run::CombineWhole(Lock& lock, const Coming& coming, DeviceGroup::Combine combine,
+                                              const Flow& flow) {
   std::vector<Values> all;
   Engine::Tickets tickets;
-  for (size_t m = 0; m < members.size(); ++m) {
-    Meeting::Member& member = meeting.members[m];
-    Values& values = all.emplace_back(std::move(member.values));
-    if (member.arrival)
-      for (const WireValue& value : member.arrival->values)
-        values.push_back(engine_.ReceiveValue(Owner(members[m]), value, tickets));
+  Status moved;
+  for (size_t m = 0; m < coming.members.size(); ++m) {
+    Meeting::Member& member = coming.meeting.members[m];
+    Values& values = all.emplace_back();
+    if (!member.arrival) {
+      if (flow.Needs(m, coming.here)) values = flow.Cut(member.values, coming.here, coming.members.size());
+      member.values.clear();
+      continue;
+    }
+    if (Status fits = CheckSent(coming, m, flow); !fits) moved = std::move(fits);
+    for (const WireValue& value : member.arrival->values)
+      values.push_back(engine_.ReceiveValue(member.from, value, tickets));
   }
-  const Instruction& inst = *llvm::find_if(meeting.members, [](const auto& m) { return m.inst; })->inst;
-  if (Status moved = WaitFor(
-          lock, self, inst, [&] { return engine_.Done(tickets); }, /*moving=*/true);
-      !moved) {
+  if (moved) {
+    moved = WaitFor(lock, coming.self, coming.inst, [&] { return engine_.Done(tickets); }, /*moving=*/true);
+  } else {
+    Tell(0, MessageKind::Failed, ToWire(moved.error()));
+    group_.Stop(moved.error());
+  }
+  if (!moved) {
     std::vector<Literal> kept;
     for (Values& values : all) llvm::move(values, std::back_inserter(kept));
     Drain(lock, std::move(tickets), std::move(kept));
     return Error(std::move(moved).error());
   }
   lock.unlock();
-  Result<std::vector<Values>> results = combine(all);
+  Result<std::vector<Values>> results = combine(all, coming.here);
   if (!results) group_.Fail(results.error());
   lock.lock();
   return results;
@@ -284,21 +351,21 @@ void Run::Part::SendResults(const Values& made, int64_t number) {
   }
 }
 
-Result<std::vector<Values>> Run::CombinePieces(Lock& lock, const Device& self, Meeting& meeting,
-                                               llvm::ArrayRef<int64_t> members,
+Result<std::vector<Values>> Run::CombinePieces(Lock& lock, const Coming& coming,
                                                DeviceGroup::Combine combine) {
-  const Meeting::Member& mine = *llvm::find_if(meeting.members, [](const auto& m) { return m.inst; });
-  Part part{*this, meeting, members, ProcessesOf(members), 0, mine.values, {}, {}, {}, {}};
+  const Values& like = coming.meeting.members[coming.here.front()].values;
+  Part part{*this, coming.meeting, coming.members, ProcessesOf(coming.members), 0, like, {}, {}, {}, {}};
   part.me = static_cast<size_t>(llvm::find(part.processes, engine_.rank()) - part.processes.begin());
   const int64_t pieces = part.Pieces();
   const auto work = [&]() -> Status {
     for (int64_t n = 0; n < std::min<int64_t>(pieces, 2); ++n) part.Receive(n);
     for (int64_t n = 0; n < pieces; ++n) {
       HLO_CHECK_OK(WaitFor(
-          lock, self, *mine.inst, [&] { return engine_.Done(part.arriving[n % 2]); }, /*moving=*/true));
+          lock, coming.self, coming.inst, [&] { return engine_.Done(part.arriving[n % 2]); },
+          /*moving=*/true));
       lock.unlock();
       std::vector<Values> brought = part.Take(n);
-      Result<std::vector<Values>> made = combine(brought);
+      Result<std::vector<Values>> made = combine(brought, coming.here.front());
       if (!made) group_.Fail(made.error());
       lock.lock();
       if (!made) return Error(std::move(made).error());
@@ -312,7 +379,8 @@ Result<std::vector<Values>> Run::CombinePieces(Lock& lock, const Device& self, M
       part.SendResults(piece, n);
       if (n + 2 < pieces) part.Receive(n + 2);
     }
-    return WaitFor(lock, self, *mine.inst, [&] { return engine_.Done(part.moving); }, /*moving=*/true);
+    return WaitFor(
+        lock, coming.self, coming.inst, [&] { return engine_.Done(part.moving); }, /*moving=*/true);
   };
   if (Status done = work(); !done) {
     std::vector<Literal> kept = std::move(part.results);
@@ -323,7 +391,7 @@ Result<std::vector<Values>> Run::CombinePieces(Lock& lock, const Device& self, M
     Drain(lock, std::move(tickets), std::move(kept));
     return Error(std::move(done).error());
   }
-  return std::vector<Values>(members.size(), part.results);
+  return std::vector<Values>(coming.here.size(), part.results);
 }
 
 }  // namespace hlo::processes

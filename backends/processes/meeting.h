@@ -10,11 +10,13 @@ struct Run::Meeting {
     const Instruction* inst = nullptr;   // of a device of this process
     Values values;                       // the same
     bool in_pieces = false;              // so it comes
-    std::optional<WireArrival> arrival;  // of a device of another process
+    std::optional<WireArrival> arrival;  // of a device of another process,
+    int from = 0;                        // which is this
   };
   std::vector<Member> members;
   size_t arrived = 0, here = 0, taken = 0;  // all, those of this process, of which so many have their results
   bool in_pieces = false;
+  bool received = false;  // what others send is received, or has been
   Engine::Tickets sends;
   std::vector<Literal> sent;                        // what is on its way
   std::map<int, std::vector<int32_t>> result_tags;  // by process, of the results of pieces that it gets
@@ -37,5 +39,16 @@ inline Range PartOf(int64_t count, size_t number, size_t processes) {
 }
 /// Parts are computed and sent in pieces of so many bytes, which stay in the caches.
 inline constexpr int64_t kPieceBytes = int64_t{1} << 19;
+/// The same of whole elements.
+inline size_t PieceBytes(int64_t width) { return static_cast<size_t>(kPieceBytes / width * width); }
+
+/// The last device of this process at a meeting, which does what there is to do for all of them.
+struct Run::Coming {
+  const Device& self;
+  const Instruction& inst;
+  Meeting& meeting;
+  llvm::ArrayRef<int64_t> members;
+  llvm::ArrayRef<size_t> here;  // ranks among these
+};
 
 }  // namespace hlo::processes

@@ -76,7 +76,7 @@ class MpiTransport final : public Transport {
     if (!error_.empty()) return false;
     char text[kErrorText] = "";
     mpi_.error_text(code, text, sizeof text);
-    error_ = text;
+    error_ = llvm::formatv("MPI cannot reach other processes: {0}", text).str();
     return false;
   }
   bool IsDone(uint64_t& request) {
@@ -96,13 +96,20 @@ class MpiTransport final : public Transport {
   std::string error_;
 };
 
-/// Beside the program.
+/// Beside the program; or beside the library that this is in, or in its folder there, as they are installed.
 std::string PluginPath() {
   if (const char* named = std::getenv("HLO_MPI"); named != nullptr && *named != '\0') return named;
-  llvm::SmallString<128> path(
-      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(nullptr, nullptr)));
-  llvm::sys::path::append(path, kPlugin);
-  return path.str().str();
+  const auto beside = [](llvm::StringRef file, llvm::StringRef folder) {
+    llvm::SmallString<128> path(llvm::sys::path::parent_path(file));
+    llvm::sys::path::append(path, folder, kPlugin);
+    return path.str().str();
+  };
+  Dl_info self = {};
+  static const char here = 0;
+  if (::dladdr(&here, &self) != 0 && self.dli_fname != nullptr)
+    for (const char* folder : {"", "hlo"})
+      if (std::string path = beside(self.dli_fname, folder); llvm::sys::fs::exists(path)) return path;
+  return beside(llvm::sys::fs::getMainExecutable(nullptr, nullptr), "");
 }
 
 }  // namespace

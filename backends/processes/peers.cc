@@ -61,13 +61,21 @@ bool Peers::HasEnded(size_t rank) const {
   return watched_[rank] >= 0 && poll(&look, 1, 0) == 1 && (look.revents & POLLIN) != 0;
 }
 
-std::vector<int> Peers::DueBeats(Clock::time_point now) {
-  std::vector<int> due;
-  if (now - last_beat_ < kBetweenBeats) return due;
-  last_beat_ = now;
+std::vector<int> Peers::Unwatched() const {
+  std::vector<int> ranks;
   for (size_t r = 0; r < all_.size(); ++r)
-    if (watched_[r] == -1 && r != static_cast<size_t>(rank_)) due.push_back(static_cast<int>(r));
-  return due;
+    if (watched_[r] == -1 && r != static_cast<size_t>(rank_)) ranks.push_back(static_cast<int>(r));
+  return ranks;
+}
+
+std::vector<int> Peers::DueBeats(Clock::time_point now) {
+  if (now - last_beat_ < kBetweenBeats) return {};
+  last_beat_ = now;
+  return wanted_by_;
+}
+
+void Peers::Lose(int rank) {
+  if (!lost_) lost_ = rank;
 }
 
 std::optional<int> Peers::FindGone(Clock::time_point now, bool at_once) {
@@ -77,6 +85,7 @@ std::optional<int> Peers::FindGone(Clock::time_point now, bool at_once) {
     if (r == static_cast<size_t>(rank_)) continue;
     if (HasEnded(r) || (watched_[r] == -1 && now - heard_[r] > kSilence)) gone_ = static_cast<int>(r);
   }
+  if (!gone_) gone_ = lost_;
   return gone_;
 }
 
@@ -86,7 +95,8 @@ std::string Peers::Name(int rank) const {
 }
 
 const char* Peers::HowGone() const {
-  return HasEnded(static_cast<size_t>(*gone_)) ? "has died" : "has not been heard of for seconds";
+  if (HasEnded(static_cast<size_t>(*gone_))) return "has died";
+  return gone_ == lost_ ? "has died, or its connection has" : "has not been heard of for seconds";
 }
 
 int Peers::FirstAlive() {

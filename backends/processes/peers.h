@@ -31,11 +31,17 @@ class Peers {
   Peers& operator=(const Peers&) = delete;
 
   void Heard(int rank, Clock::time_point now) { heard_[static_cast<size_t>(rank)] = now; }
+  /// Of whom signs of life are needed here: those that the system says nothing of.
+  [[nodiscard]] std::vector<int> Unwatched() const;
+  /// Who needs them of this process.
+  void SetBeatsWantedBy(std::vector<int> ranks) { wanted_by_ = std::move(ranks); }
   /// To whom a sign of life is due, if any is.
   std::vector<int> DueBeats(Clock::time_point now);
   /// Looks for one that is gone, not more often than every few milliseconds but `at_once`; once found it
   /// stays.
   std::optional<int> FindGone(Clock::time_point now, bool at_once = false);
+  /// What connects with it has broken.
+  void Lose(int rank);
   [[nodiscard]] std::optional<int> gone() const { return gone_; }
   /// `process 2 of 4 (host node1, pid 77)`.
   [[nodiscard]] std::string Name(int rank) const;
@@ -50,9 +56,10 @@ class Peers {
   std::vector<Identity> all_;
   std::vector<int> watched_;  // by rank: a descriptor that can be read once the process has ended; or -1
   std::vector<Clock::time_point> heard_;
+  std::vector<int> wanted_by_;
   Clock::time_point last_beat_;
   Clock::time_point last_look_;
-  std::optional<int> gone_;
+  std::optional<int> gone_, lost_;
 };
 
 }  // namespace hlo::processes

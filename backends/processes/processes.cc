@@ -1,7 +1,7 @@
 #include "backends/processes/processes.h"
 
-#include "backends/processes/launch.h"
 #include "backends/processes/mpi_transport.h"
+#include "backends/processes/tcp_transport.h"
 #include "ir/support/build_id.h"
 #include "ir/support/interrupt.h"
 
@@ -40,14 +40,25 @@ Processes::Processes(std::unique_ptr<Transport> transport) : engine_(std::move(t
 
 Processes::~Processes() = default;
 
-Result<std::unique_ptr<Processes>> Processes::JoinMpi() {
-  HLO_TRY(const std::optional<Launch> launch, FindLaunch());
-  HLO_TRY(std::unique_ptr<Transport> transport, processes::JoinMpi());
+Result<std::unique_ptr<Processes>> Processes::Join(const LaunchOptions& options) {
+  HLO_TRY(const std::optional<Launch> launch, FindLaunch(options));
+  const bool alone = !launch || launch->size == 1;
+  if (alone && options.launcher != Launcher::Mpi) return std::unique_ptr<Processes>();
+  if (!options.coordinator.empty()) {
+    HLO_TRY(std::unique_ptr<Transport> transport,
+            JoinTcp({static_cast<int>(launch->rank), static_cast<int>(launch->size), options.coordinator,
+                     options.timeout}));
+    return Join(std::move(transport));
+  }
+  HLO_TRY(std::unique_ptr<Transport> transport, JoinMpi());
   if (launch && launch->size != transport->size())
-    return Error("unavailable-mpi", {},
-                 "no MPI: {0} has started {1} processes, the MPI of the plugin knows of {2}{3}", launch->by,
-                 launch->size, transport->size(),
-                 launch->by == "Slurm" ? "; start them with srun --mpi=pmix, or pmi2" : "");
+    return Error(
+        "unavailable-mpi", {}, "no MPI: {0} knows of {1} processes, the MPI of the plugin of {2}{3}",
+        launch->by, launch->size, transport->size(),
+        launch->by == "Slurm" ? "; start them with srun --mpi=pmix, or pmi2, or give --coordinator" : "");
+  if (launch && launch->rank != transport->rank())
+    return Error("unavailable-mpi", {}, "no MPI: by {0} this is process {1}, by the MPI of the plugin {2}",
+                 launch->by, launch->rank, transport->rank());
   return Join(std::move(transport));
 }
 
@@ -67,9 +78,30 @@ Result<std::unique_ptr<Processes>> Processes::Join(std::unique_ptr<Transport> tr
       return Error("unavailable-mpi", {}, "no MPI: process {0} runs another build of the program", r);
     identities.push_back({other.host, other.pid, other.domain});
   }
-  const Engine::Lock lock = all->engine_.Acquire();
-  all->engine_.Watch(std::move(identities));
+  std::vector<int> unwatched;
+  {
+    const Engine::Lock lock = all->engine_.Acquire();
+    all->engine_.Watch(std::move(identities));
+    unwatched = all->engine_.peers()->Unwatched();
+  }
+  HLO_CHECK_OK(all->ShareBeats(std::move(unwatched)));
   return all;
+}
+
+Status Processes::ShareBeats(std::vector<int> unwatched) {
+  BinaryWriter writer;
+  Archive(writer, unwatched);
+  HLO_TRY(const std::vector<std::string> texts, Share(std::move(writer).Take()));
+  std::vector<int> wanted_by;
+  for (size_t r = 0; r < texts.size(); ++r) {
+    BinaryReader reader(texts[r]);
+    std::vector<int> ranks;
+    Archive(reader, ranks);
+    if (llvm::is_contained(ranks, rank())) wanted_by.push_back(static_cast<int>(r));
+  }
+  const Engine::Lock lock = engine_.Acquire();
+  engine_.peers()->SetBeatsWantedBy(std::move(wanted_by));
+  return {};
 }
 
 std::optional<Diagnostic> Processes::Early() const {
@@ -101,6 +133,8 @@ void Processes::Handle(int from, MessageKind kind, BinaryReader& message) {
       run_->Handle(from, kind, message);
     else if (number > run_number_)
       early_.emplace_back(from, Pack(kind) + RestOf(behind_kind));
+    else
+      Run::Discard(engine_, from, kind, message);
     return;
   }
   switch (kind) {
@@ -174,6 +208,21 @@ Result<std::vector<std::string>> Processes::Share(const std::string& mine) {
 Result<std::string> Processes::FromFirst(const std::string& mine) {
   HLO_TRY(std::vector<std::string> all, Share(Leads() ? mine : ""));
   return std::move(all.front());
+}
+
+Status Processes::AgreeToRun(Status mine, const Module* program) {
+  const std::string own = mine ? std::to_string(Fingerprint(*program)) : "";
+  HLO_TRY(const std::vector<std::string> all, Share(own));
+  if (!mine) return mine;
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].empty())
+      return Error("runtime-collective-timeout", {}, "process {0} of {1} cannot run the module", r,
+                   all.size());
+    if (all[r] != own)
+      return Error("runtime-collective-mismatch", {},
+                   "process {0} has another program: another module, other options, or another processor", r);
+  }
+  return {};
 }
 
 Status Processes::Collect(ExecutionResult& result) {
@@ -253,28 +302,61 @@ int Processes::Conclude(int exit_code, const std::string& text, llvm::raw_ostrea
   return std::max(exit_code, static_cast<int>(DiagnosticInfo::Of(status.error().id).exit));
 }
 
-void Processes::Enter(const Module& module) {
-  program_.lock();
+uint64_t Processes::NextPlace() {
+  const std::lock_guard lock(places_);
+  return next_place_++;
+}
+
+void Processes::Enter(uint64_t place, const Module& module) {
+  std::unique_lock lock(places_);
+  left_.wait(lock, [&] { return place_ == place; });
   sources_.assign(module.sources().begin(), module.sources().end());
+  begun_ = false;
 }
 
-void Processes::Leave() {
+void Processes::Leave(const Status& why) {
+  if (!begun_) {
+    const Engine::Lock lock = engine_.Acquire();
+    ++run_number_;
+    GiveUpRun(why ? MakeError("runtime-collective-timeout", {}, "process {0} has not begun the run", rank())
+                  : why.error());
+  }
+  const std::lock_guard lock(places_);
   sources_.clear();
-  program_.unlock();
+  ++place_;
+  left_.notify_all();
 }
 
-Status Processes::Begin(DeviceGroup& group, std::chrono::milliseconds timeout, StopToken& stop) {
-  if (group.size() % size() != 0)
-    return Error("usage-devices", {}, "{0} processes cannot share {1} devices evenly", size(), group.size());
-  const Engine::Lock lock = engine_.Acquire();
-  HLO_CHECK_OK(Check());
-  ++run_number_;
-  run_ = std::make_unique<Run>(engine_, run_number_, group, sources_, timeout, stop);
+void Processes::GiveUpRun(const Diagnostic& why) {
+  if (Leads())
+    engine_.PostAll(Pack(MessageKind::Verdict, run_number_, ToWire(why)));
+  else
+    engine_.Post(0, Pack(MessageKind::Failed, run_number_, ToWire(why)));
+  TakeEarly();
+}
+
+void Processes::TakeEarly() {
   for (const auto& [from, text] : std::exchange(early_, {})) {
     BinaryReader reader(text);
     const auto kind = static_cast<MessageKind>(reader.Number());
     Handle(from, kind, reader);
   }
+}
+
+Status Processes::Begin(DeviceGroup& group, std::chrono::milliseconds timeout, StopToken& stop) {
+  const Engine::Lock lock = engine_.Acquire();
+  // Runs are counted where they cannot begin, too.
+  ++run_number_;
+  begun_ = true;
+  Status can = Check();
+  if (can && group.size() % size() != 0)
+    can = Error("usage-devices", {}, "{0} processes cannot share {1} devices evenly", size(), group.size());
+  if (!can) {
+    GiveUpRun(can.error());
+    return can;
+  }
+  run_ = std::make_unique<Run>(engine_, run_number_, group, sources_, timeout, stop);
+  TakeEarly();
   return {};
 }
 
@@ -291,8 +373,8 @@ Status Processes::End() {
 
 Result<Processes::Values> Processes::Exchange(Device& self, const Instruction& inst,
                                               llvm::ArrayRef<int64_t> members, Values contribution,
-                                              DeviceGroup::Combine combine, DeviceGroup::Pieces pieces) {
-  return run_->Exchange(self, inst, members, std::move(contribution), combine, pieces);
+                                              DeviceGroup::Combine combine, const Flow& flow) {
+  return run_->Exchange(self, inst, members, std::move(contribution), combine, flow);
 }
 void Processes::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
   run_->Send(channel, source, target, value);

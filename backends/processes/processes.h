@@ -1,6 +1,7 @@
 // Programs on devices that are spread over several processes: what tools and clients see of it.
 #pragma once
 #include "backends/executable.h"
+#include "backends/processes/launch.h"
 #include "backends/processes/run.h"
 
 namespace hlo::processes {
@@ -9,8 +10,9 @@ namespace hlo::processes {
 /// those that say otherwise. Process number 0 speaks for all.
 class Processes final : public DeviceNetwork {
  public:
-  /// Joins those that MPI has started, or is alone. Errors: unavailable-mpi, runtime-collective-timeout.
-  static Result<std::unique_ptr<Processes>> JoinMpi();
+  /// Joins those that MPI has started, or that come to the coordinator. Null: this process is alone. Errors:
+  /// those of FindLaunch(), unavailable-mpi, runtime-collective-timeout.
+  static Result<std::unique_ptr<Processes>> Join(const LaunchOptions& options);
   /// Those that reach each other so.
   static Result<std::unique_ptr<Processes>> Join(std::unique_ptr<Transport> transport);
   ~Processes() override;
@@ -23,6 +25,9 @@ class Processes final : public DeviceNetwork {
   Result<std::vector<std::string>> Share(const std::string& mine);
   /// The text of the first one.
   Result<std::string> FromFirst(const std::string& mine);
+  /// Comes to one answer before runs of a program: `mine` if it is an error, an error if another process has
+  /// one or its program is another one. `program` may be null where `mine` is an error.
+  Status AgreeToRun(Status mine, const Module* program);
   /// Gives the first process what the devices of all have given. Others keep what they have.
   Status Collect(ExecutionResult& result);
   /// The end: the greatest of all exit codes, for every process. `text` is what the process has to say; what
@@ -31,14 +36,14 @@ class Processes final : public DeviceNetwork {
   int Conclude(int exit_code, const std::string& text, llvm::raw_ostream& err);
 
   // DeviceNetwork
-  void Enter(const Module& module) override;
-  void Leave() override;
+  uint64_t NextPlace() override;
+  void Enter(uint64_t place, const Module& module) override;
+  void Leave(const Status& why) override;
   Status Begin(DeviceGroup& group, std::chrono::milliseconds timeout, StopToken& stop) override;
   [[nodiscard]] bool IsHere(int64_t device, int64_t devices) const override;
   Status End() override;
   Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
-                          Values contribution, DeviceGroup::Combine combine,
-                          DeviceGroup::Pieces pieces) override;
+                          Values contribution, DeviceGroup::Combine combine, const Flow& flow) override;
   void Send(int64_t channel, int64_t source, int64_t target, Literal value) override;
   Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) override;
   void Finish(Device& self) override;
@@ -52,13 +57,23 @@ class Processes final : public DeviceNetwork {
   explicit Processes(std::unique_ptr<Transport> transport);
   void Handle(int from, MessageKind kind, BinaryReader& message);
   void HandleLeft(int from, BinaryReader& message);
+  /// Tells the others whose signs of life are needed here.
+  Status ShareBeats(std::vector<int> unwatched);
   /// What speaks against waiting for another process.
   Status Check();
   /// A process has come to its end.
   [[nodiscard]] std::optional<Diagnostic> Early() const;
 
-  std::mutex program_;  // of the one that runs
-  std::vector<SourcePtr> sources_;
+  /// This process has no run of the number that others have, or will.
+  void GiveUpRun(const Diagnostic& why);
+  /// What has come of the run of this number before there was one.
+  void TakeEarly();
+
+  std::mutex places_;
+  std::condition_variable left_;
+  uint64_t next_place_ = 0, place_ = 0;  // to be taken; that runs
+  std::vector<SourcePtr> sources_;       // of the program that runs
+  bool begun_ = false;                   // it has
   std::unique_ptr<Run> run_;
   uint64_t run_number_ = 0;
   /// Messages of a run that others have begun before this process.

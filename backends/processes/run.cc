@@ -153,7 +153,11 @@ Status Run::End() {
     }
   if (!tickets.empty()) Drain(lock, std::move(tickets), std::move(kept));
   // Of meetings that have not come about, what was brought may still be read.
-  for (auto& [key, meeting] : meetings_) engine_.Keep(std::move(meeting->sent), std::move(meeting->sends));
+  for (auto& [key, meeting] : meetings_) {
+    engine_.Keep(std::move(meeting->sent), std::move(meeting->sends));
+    for (const Meeting::Member& member : meeting->members)
+      if (member.arrival && !meeting->received) Discard(engine_, member.from, *member.arrival);
+  }
   if (failure_) return Error(*failure_);
   return waited;
 }

@@ -29,7 +29,7 @@ class Run {
 
   /// As the functions of DeviceNetwork.
   Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
-                          Values contribution, DeviceGroup::Combine combine, DeviceGroup::Pieces pieces);
+                          Values contribution, DeviceGroup::Combine combine, const Flow& flow);
   void Send(int64_t channel, int64_t source, int64_t target, const Literal& value);
   Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source);
   void Finish(const Device& self);
@@ -38,6 +38,8 @@ class Run {
 
   /// A message of this run; the reader stands behind its number.
   void Handle(int from, MessageKind kind, BinaryReader& message);
+  /// A message of a run that has ended: what comes with it comes to an end.
+  static void Discard(Engine& engine, int from, MessageKind kind, BinaryReader& message);
   /// From time to time: says where the devices are, if they cannot go on.
   void Look();
   /// The run has failed for all, or this process can know no more of the others.
@@ -45,6 +47,7 @@ class Run {
 
  private:
   struct Meeting;
+  struct Coming;
   struct Part;
   struct Received {
     Literal value;
@@ -58,6 +61,8 @@ class Run {
   [[nodiscard]] int Owner(int64_t device) const { return OwnerOf(device, group_.size(), engine_.size()); }
   [[nodiscard]] bool IsHere(int64_t device) const { return Owner(device) == engine_.rank(); }
   [[nodiscard]] std::vector<int> ProcessesOf(llvm::ArrayRef<int64_t> members) const;
+  /// The ranks among `members` of the devices of a process.
+  [[nodiscard]] std::vector<size_t> RanksIn(int process, llvm::ArrayRef<int64_t> members) const;
   template <class... T>
   void Tell(int to, MessageKind kind, T... parts) {
     engine_.Post(to, Pack(kind, number_, std::move(parts)...));
@@ -66,7 +71,10 @@ class Run {
 
   Meeting& MeetingAt(const std::string& key, size_t members);
   /// Says to the other processes that a device has come, and begins to send what it brings.
-  void Announce(Meeting& meeting, const WireArrival& arrival, llvm::ArrayRef<int64_t> members);
+  void Announce(Meeting& meeting, const WireArrival& arrival, llvm::ArrayRef<int64_t> members,
+                const Flow& flow);
+  /// What has come with a device of another process and nobody wants.
+  static void Discard(Engine& engine, int from, const WireArrival& arrival);
   void HandleArrival(int from, BinaryReader& message);
   void HandleSent(int from, BinaryReader& message);
   /// That the member of that rank cannot meet one that has come before.
@@ -77,10 +85,13 @@ class Run {
                  bool moving = false);
   /// What speaks against going on.
   Status Check();
-  Result<std::vector<Values>> CombineWhole(Lock& lock, const Device& self, Meeting& meeting,
-                                           llvm::ArrayRef<int64_t> members, DeviceGroup::Combine combine);
-  Result<std::vector<Values>> CombinePieces(Lock& lock, const Device& self, Meeting& meeting,
-                                            llvm::ArrayRef<int64_t> members, DeviceGroup::Combine combine);
+  /// All have come: the results of the devices of this process.
+  Status Complete(Lock& lock, const Coming& coming, DeviceGroup::Combine combine, const Flow& flow);
+  /// That a member of another process sends what is needed of it here.
+  [[nodiscard]] Status CheckSent(const Coming& coming, size_t rank, const Flow& flow) const;
+  Result<std::vector<Values>> CombineWhole(Lock& lock, const Coming& coming, DeviceGroup::Combine combine,
+                                           const Flow& flow);
+  Result<std::vector<Values>> CombinePieces(Lock& lock, const Coming& coming, DeviceGroup::Combine combine);
   /// Memory on its way at the end of a run that has failed: what can arrive does.
   void Drain(Lock& lock, Engine::Tickets tickets, std::vector<Literal> kept);
 

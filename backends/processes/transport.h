@@ -39,6 +39,8 @@ class Transport {
   virtual bool Done(Ticket ticket) = 0;
   /// What has gone wrong for good, in words; empty: nothing.
   [[nodiscard]] virtual const std::string& error() const = 0;
+  /// A process that cannot be reached any more, where that is known.
+  [[nodiscard]] virtual std::optional<int> lost() const { return std::nullopt; }
   /// No more calls: all processes come to an end of it together.
   virtual void Close() = 0;
 };

@@ -60,6 +60,8 @@ Loc FromWire(const WireLoc& loc, llvm::ArrayRef<SourcePtr> sources) {
 WireDiagnostic ToWire(const Diagnostic& diagnostic) {
   WireDiagnostic wire{diagnostic.id.str(), diagnostic.message,     diagnostic.file,
                       diagnostic.context,  ToWire(diagnostic.loc), {}};
+  // Nothing else has none.
+  if (wire.id.empty()) wire.id = "internal-error";
   for (const Diagnostic& note : diagnostic.notes) wire.notes.emplace_back(ToWire(note.loc), note.message);
   return wire;
 }

@@ -73,17 +73,29 @@ HLO_BINARY_MEMBERS(WireDiagnostic, v.id, v.message, v.file, v.context, v.loc, v.
 WireDiagnostic ToWire(const Diagnostic& diagnostic);
 Diagnostic FromWire(const WireDiagnostic& diagnostic, llvm::ArrayRef<SourcePtr> sources);
 
-/// A device at a meeting. `values` of what may come in pieces say the shapes only.
+/// The shape of something that is not sent, or not as it is.
+struct WireShape {
+  Shape shape;
+};
+template <class A>
+void Archive(A& a, WireShape& v) {
+  ArchiveShape(a, v.shape);
+}
+
+/// A device at a meeting.
 struct WireArrival {
   std::string key;
   int64_t device = 0;
   uint64_t rank = 0, kind = 0;  // among the members; the opcode
   bool in_pieces = false;
-  std::vector<WireValue> values;
-  std::vector<int32_t> pieces;   // in pieces: tags of the receiver's pieces of the values,
-  std::vector<int32_t> results;  // and of the results of the sender's pieces
+  std::vector<WireShape> shapes;      // of what it brings,
+  std::vector<WireValue> values;      // of which the receiver needs this; or, in pieces,
+  std::vector<int32_t> pieces;        // tags of the receiver's pieces of the values
+  std::vector<uint64_t> piece_bytes;  // of so many bytes together,
+  std::vector<int32_t> results;       // and of the results of the sender's pieces
 };
-HLO_BINARY_MEMBERS(WireArrival, v.key, v.device, v.rank, v.kind, v.in_pieces, v.values, v.pieces, v.results)
+HLO_BINARY_MEMBERS(WireArrival, v.key, v.device, v.rank, v.kind, v.in_pieces, v.shapes, v.values, v.pieces,
+                   v.piece_bytes, v.results)
 
 struct WireSent {
   int64_t channel = 0, source = 0, target = 0;

@@ -5,11 +5,13 @@
 #include "ir/eval/elementwise.h"
 #include "ir/eval/eval.h"
 #include "ir/eval/fold.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo {
 namespace {
 
 using Values = std::vector<Literal>;
+using Ranks = llvm::ArrayRef<size_t>;
 
 /// Attribute `name` of the instruction's struct, or null.
 template <class T>
@@ -103,43 +105,25 @@ Values Take(llvm::MutableArrayRef<Literal> operands) {
   return {std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end())};
 }
 
-/// Bytes of one index of dimension `dim` and everything more minor.
-size_t RowBytes(const Shape& shape, int64_t dim) {
-  size_t bytes = static_cast<size_t>(Info(shape.element_type()).host_bytes());
-  for (int64_t d = dim + 1; d < shape.rank(); ++d) bytes *= static_cast<size_t>(shape.dim(d));
-  return bytes;
-}
-int64_t OuterCount(const Shape& shape, int64_t dim) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < dim; ++d) count *= shape.dim(d);
-  return count;
-}
-
-/// Copies `count` indices of dimension `dim` from `from` (starting at from_start) into `to`.
-void CopyBlock(Literal& to, int64_t to_start, const Literal& from, int64_t from_start, int64_t count,
-               int64_t dim) {
-  const size_t row = RowBytes(from.shape(), dim);
-  const auto from_stride = row * static_cast<size_t>(from.shape().dim(dim));
-  const auto to_stride = row * static_cast<size_t>(to.shape().dim(dim));
-  uint8_t* target = to.MutableData() + static_cast<size_t>(to_start) * row;
-  const uint8_t* source = from.data() + static_cast<size_t>(from_start) * row;
-  const size_t bytes = static_cast<size_t>(count) * row;
-  for (int64_t o = OuterCount(from.shape(), dim); o-- > 0; target += to_stride, source += from_stride)
-    if (bytes > 0) std::memcpy(target, source, bytes);
-}
-
-Result<Literal> Collective(EvalContext& context, const Instruction& inst,
-                           llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine,
-                           DeviceGroup::Pieces pieces = DeviceGroup::Pieces::Whole) {
+/// Meets `members`, this device's among all.
+Result<Literal> CollectiveOf(EvalContext& context, const Instruction& inst, llvm::ArrayRef<int64_t> members,
+                             llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine,
+                             const Flow& flow) {
   Device& self = context.device();
-  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, self));
   Values mine = Take(operands);
   Values kept = inst.info().Is(kStart) ? mine : Values{};
   if (members.empty())
     return Error("runtime-collective-mismatch", inst.loc(), "device {0} is in no replica group of %{1}",
                  self.id(), inst.name());
-  HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine), combine, pieces));
+  HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine), combine, flow));
   return Wrap(inst, kept, std::move(results));
+}
+
+Result<Literal> Collective(EvalContext& context, const Instruction& inst,
+                           llvm::MutableArrayRef<Literal> operands, DeviceGroup::Combine combine,
+                           const Flow& flow = {}) {
+  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, context.device()));
+  return CollectiveOf(context, inst, members, operands, combine, flow);
 }
 
 }  // namespace
@@ -148,93 +132,117 @@ Result<Literal> EvalAllGather(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
   const int64_t dim = inst.attr<AllGatherAttrs>().dimensions[0];
   const std::vector<Shape> shapes = ResultShapes(inst);
-  return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-    Values gathered;
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      Literal out = Literal::Make(shapes[i]);
-      int64_t at = 0;
-      for (const Values& member : in) {
-        const int64_t size = member[i].shape().dim(dim);
-        if (at + size > shapes[i].dim(dim)) break;
-        CopyBlock(out, at, member[i], 0, size, dim);
-        at += size;
-      }
-      if (at != shapes[i].dim(dim))
-        return Error("runtime-collective-mismatch", inst.loc(),
-                     "{0} members gather {1} along dimension {2}, the result {3} has another size there",
-                     in.size(), in[0][i].shape(), dim, shapes[i]);
-      gathered.push_back(std::move(out));
-    }
-    return std::vector<Values>(in.size(), gathered);
-  });
+  return Collective(
+      context, inst, operands, [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
+        Values gathered;
+        for (size_t i = 0; i < shapes.size(); ++i) {
+          Literal out = Literal::Make(shapes[i]);
+          int64_t at = 0;
+          for (const Values& member : in) {
+            const int64_t size = member[i].shape().dim(dim);
+            if (at + size > shapes[i].dim(dim)) break;
+            CopyBlock(out, at, member[i], 0, size, dim);
+            at += size;
+          }
+          if (at != shapes[i].dim(dim))
+            return Error("runtime-collective-mismatch", inst.loc(),
+                         "{0} members gather {1} along dimension {2}, the result {3} has another size there",
+                         in.size(), in[0][i].shape(), dim, shapes[i]);
+          gathered.push_back(std::move(out));
+        }
+        return std::vector<Values>(to.size(), gathered);
+      });
 }
 
 Result<Literal> EvalAllReduce(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
   const std::vector<Shape> shapes = ResultShapes(inst);
-  const auto combine = [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
+  const auto combine = [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
     HLO_TRY(Values sum, FoldMembers(context, *inst.callee(), in));
     // The result may be declared in another floating type.
     for (size_t i = 0; i < sum.size(); ++i)
       if (const ElementType type = shapes[i].element_type(); type != sum[i].shape().element_type())
         sum[i] = ConvertLiteral(std::move(sum[i]), type);
-    return std::vector<Values>(in.size(), sum);
+    return std::vector<Values>(to.size(), sum);
   };
-  return Collective(context, inst, operands, combine, DeviceGroup::Pieces::Any);
+  return Collective(context, inst, operands, combine, {Flow::Elements});
 }
 
 Result<Literal> EvalReduceScatter(EvalContext& context, const Instruction& inst,
                                   llvm::MutableArrayRef<Literal> operands) {
   const int64_t dim = inst.attr<ReduceScatterAttrs>().dimensions[0];
   const std::vector<Shape> shapes = ResultShapes(inst);
-  return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
+  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, context.device()));
+  const auto count = static_cast<int64_t>(members.size());
+  bool cut = true;
+  for (size_t i = 0; i < shapes.size(); ++i)
+    cut &= !operands[i].shape().HasDynamicDimension() &&
+           shapes[i].dim(dim) * count == operands[i].shape().dim(dim);
+  const auto combine = [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
     HLO_TRY(const Values sum, FoldMembers(context, *inst.callee(), in));
-    std::vector<Values> results(in.size());
+    std::vector<Values> results(to.size());
     for (size_t i = 0; i < shapes.size(); ++i) {
       const int64_t block = shapes[i].dim(dim);
-      if (block * static_cast<int64_t>(in.size()) != sum[i].shape().dim(dim))
+      if (!cut && block * count != sum[i].shape().dim(dim))
         return Error("runtime-collective-mismatch", inst.loc(),
-                     "{0} members cannot share {1} in blocks of {2}", in.size(), sum[i].shape(), shapes[i]);
-      for (size_t rank = 0; rank < in.size(); ++rank) {
+                     "{0} members cannot share {1} in blocks of {2}", count, sum[i].shape(), shapes[i]);
+      for (size_t r = 0; r < to.size(); ++r) {
         Literal out = Literal::Make(shapes[i]);
-        CopyBlock(out, 0, sum[i], block * static_cast<int64_t>(rank), block, dim);
-        results[rank].push_back(std::move(out));
+        CopyBlock(out, 0, sum[i], block * static_cast<int64_t>(cut ? r : to[r]), block, dim);
+        results[r].push_back(std::move(out));
       }
     }
     return results;
-  });
+  };
+  return CollectiveOf(context, inst, members, operands, combine, {cut ? Flow::Blocks : Flow::Whole, dim});
 }
+
+namespace {
+
+/// Of a tuple: a member's result i is the operand of its rank of member i.
+Result<Literal> AllToAllOfTuples(EvalContext& context, const Instruction& inst,
+                                 llvm::ArrayRef<int64_t> members, llvm::MutableArrayRef<Literal> operands) {
+  const bool cut = operands.size() == members.size();
+  const auto combine = [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
+    if (!cut)
+      return Error("runtime-collective-mismatch", inst.loc(), "all-to-all of {0} members has {1} operands",
+                   in.size(), in.front().size());
+    std::vector<Values> results(to.size());
+    for (size_t r = 0; r < to.size(); ++r)
+      for (const Values& sender : in) results[r].push_back(sender[r]);
+    return results;
+  };
+  return CollectiveOf(context, inst, members, operands, combine, {cut ? Flow::Operands : Flow::Whole});
+}
+
+}  // namespace
 
 Result<Literal> EvalAllToAll(EvalContext& context, const Instruction& inst,
                              llvm::MutableArrayRef<Literal> operands) {
-  const std::optional<int64_t> dim = inst.attr<AllToAllAttrs>().dimension;
-  return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-    const size_t size = in.size();
-    std::vector<Values> results(size);
-    if (!dim) {  // tuple form: result[i] of a member is operand[its rank] of member i
-      for (size_t rank = 0; rank < size; ++rank)
-        for (size_t sender = 0; sender < size; ++sender) {
-          if (in[sender].size() != size)
-            return Error("runtime-collective-mismatch", inst.loc(),
-                         "all-to-all of {0} members has {1} operands", size, in[sender].size());
-          results[rank].push_back(in[sender][rank]);
-        }
-      return results;
-    }
-    const Shape& shape = in[0][0].shape();
-    if (shape.dim(*dim) % static_cast<int64_t>(size) != 0)
+  HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, context.device()));
+  const std::optional<int64_t> split = inst.attr<AllToAllAttrs>().dimension;
+  if (!split) return AllToAllOfTuples(context, inst, members, operands);
+  const int64_t dim = *split;
+  const Shape shape = operands[0].shape();
+  const auto count = static_cast<int64_t>(members.size());
+  const bool fits = count > 0 && shape.dim(dim) % count == 0;
+  const bool cut = fits && !shape.HasDynamicDimension();
+  const auto combine = [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
+    if (!fits)
       return Error("runtime-collective-mismatch", inst.loc(),
-                   "{0} cannot be split among {1} members along dimension {2}", shape, size, *dim);
-    const int64_t block = shape.dim(*dim) / static_cast<int64_t>(size);
-    for (size_t rank = 0; rank < size; ++rank) {
+                   "{0} cannot be split among {1} members along dimension {2}", shape, in.size(), dim);
+    const int64_t block = shape.dim(dim) / count;
+    std::vector<Values> results(to.size());
+    for (size_t r = 0; r < to.size(); ++r) {
       Literal out = Literal::Make(shape);
-      for (size_t sender = 0; sender < size; ++sender)
+      for (size_t sender = 0; sender < in.size(); ++sender)
         CopyBlock(out, block * static_cast<int64_t>(sender), in[sender][0],
-                  block * static_cast<int64_t>(rank), block, *dim);
-      results[rank].push_back(inst.shape().IsTuple() ? out.WithShape(ResultShapes(inst)[0]) : std::move(out));
+                  block * static_cast<int64_t>(cut ? r : to[r]), block, dim);
+      results[r].push_back(inst.shape().IsTuple() ? out.WithShape(ResultShapes(inst)[0]) : std::move(out));
     }
     return results;
-  });
+  };
+  return CollectiveOf(context, inst, members, operands, combine, {cut ? Flow::Blocks : Flow::Whole, dim});
 }
 
 Result<Literal> EvalCollectiveBroadcast(EvalContext& context, const Instruction& inst,
@@ -263,11 +271,13 @@ Result<Literal> EvalCollectiveBroadcast(EvalContext& context, const Instruction&
   if (root < 0 || root >= static_cast<int64_t>(members.size()))
     return Error("runtime-collective-mismatch", inst.loc(), "root {0} is no member of a group of {1}", root,
                  members.size());
-  HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine),
-                                                [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-                                                  return std::vector<Values>(in.size(),
-                                                                             in[static_cast<size_t>(root)]);
-                                                }));
+  const auto combine = [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
+    return std::vector<Values>(to.size(), in[static_cast<size_t>(root)]);
+  };
+  // Who the sender is every member knows before only where it is the first.
+  const auto needs = [](size_t from, size_t) { return from == 0; };
+  const Flow flow = dynamic_root ? Flow() : Flow{Flow::Whole, 0, needs};
+  HLO_TRY(Values results, self.group().Exchange(self, inst, members, std::move(mine), combine, flow));
   return Wrap(inst, {}, std::move(results));
 }
 
@@ -327,59 +337,71 @@ Result<Literal> EvalCollectivePermute(EvalContext& context, const Instruction& i
   const bool in_place = !attrs.slice_sizes.empty();
   Values mine = Take(operands);
   const Values kept = inst.info().Is(kStart) ? mine : Values{};
-  HLO_TRY(
-      Values results,
-      self.group().Exchange(
-          self, inst, members, std::move(mine), [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-            std::vector<Values> out(in.size());
-            for (size_t m = 0; m < in.size(); ++m) {
-              if (in_place)
-                out[m].push_back(in[m][1]);
-              else
-                for (const Literal& v : in[m]) out[m].push_back(Literal::Zeros(v.shape()));
-            }
-            for (const Dims& pair : attrs.source_target_pairs) {
-              if (pair[0] < 0 || pair[1] < 0 || pair[0] >= count || pair[1] >= count)
-                return Error("runtime-collective-mismatch", inst.loc(),
-                             "source-target pair ({0},{1}), the run has {2} ids", pair[0], pair[1], count);
-              const auto source = static_cast<size_t>(pair[0]), target = static_cast<size_t>(pair[1]);
-              if (!in_place) {
-                out[target] = in[source];
-                continue;
-              }
-              CopyBox(out[target][0], StartIndices(in[target][3]), in[source][0], StartIndices(in[source][2]),
-                      attrs.slice_sizes[0]);
-            }
-            return out;
-          }));
+  const auto combine = [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
+    std::vector<Values> out(in.size());
+    for (const size_t m : to) {
+      if (in_place)
+        out[m].push_back(in[m][1]);
+      else
+        for (const Literal& v : in[m]) out[m].push_back(Literal::Zeros(v.shape()));
+    }
+    for (const Dims& pair : attrs.source_target_pairs) {
+      if (pair[0] < 0 || pair[1] < 0 || pair[0] >= count || pair[1] >= count)
+        return Error("runtime-collective-mismatch", inst.loc(),
+                     "source-target pair ({0},{1}), the run has {2} ids", pair[0], pair[1], count);
+      const auto source = static_cast<size_t>(pair[0]), target = static_cast<size_t>(pair[1]);
+      if (out[target].empty()) continue;
+      if (!in_place) {
+        out[target] = in[source];
+        continue;
+      }
+      CopyBox(out[target][0], StartIndices(in[target][3]), in[source][0], StartIndices(in[source][2]),
+              attrs.slice_sizes[0]);
+    }
+    std::vector<Values> results;
+    for (const size_t m : to) results.push_back(std::move(out[m]));
+    return results;
+  };
+  llvm::DenseSet<std::pair<int64_t, int64_t>> pairs;
+  if (self.group().network() != nullptr)
+    for (const Dims& pair : attrs.source_target_pairs) pairs.insert({pair[0], pair[1]});
+  const auto needs = [&](size_t from, size_t to) {
+    return from == to || pairs.contains({static_cast<int64_t>(from), static_cast<int64_t>(to)});
+  };
+  HLO_TRY(Values results,
+          self.group().Exchange(self, inst, members, std::move(mine), combine, {Flow::Whole, 0, needs}));
   return Wrap(inst, kept, std::move(results));
 }
 
 Result<Literal> EvalRaggedAllToAll(EvalContext& context, const Instruction& inst,
                                    llvm::MutableArrayRef<Literal> operands) {
   // operands: input, output, input_offsets, send_sizes, output_offsets, recv_sizes
-  return Collective(context, inst, operands, [&](std::vector<Values>& in) -> Result<std::vector<Values>> {
-    auto at = [](const Literal& v, size_t i) { return StartIndices(v)[i]; };
-    std::vector<Values> out(in.size());
-    for (size_t m = 0; m < in.size(); ++m) out[m].push_back(in[m][1]);
-    for (size_t sender = 0; sender < in.size(); ++sender) {
-      const auto entries = static_cast<size_t>(in[sender][2].shape().ElementCount());
-      // Several updates per peer: entries are grouped by peer.
-      const size_t per_peer = entries / in.size();
-      for (size_t e = 0; e < per_peer * in.size(); ++e) {
-        const size_t target = e / per_peer;
-        const int64_t from = at(in[sender][2], e), rows = at(in[sender][3], e), to = at(in[sender][4], e);
-        Literal& output = out[target][0];
-        if (rows < 0 || from < 0 || to < 0 || from + rows > in[sender][0].shape().dim(0) ||
-            to + rows > output.shape().dim(0))
-          return Error("runtime-collective-mismatch", inst.loc(),
-                       "rows [{0},{1}) of {2} do not fit at row {3} of {4}", from, from + rows,
-                       in[sender][0].shape(), to, output.shape());
-        CopyBlock(output, to, in[sender][0], from, rows, 0);
-      }
-    }
-    return out;
-  });
+  return Collective(
+      context, inst, operands, [&](std::vector<Values>& in, Ranks to) -> Result<std::vector<Values>> {
+        auto at = [](const Literal& v, size_t i) { return StartIndices(v)[i]; };
+        std::vector<Values> out(in.size());
+        for (size_t m = 0; m < in.size(); ++m) out[m].push_back(in[m][1]);
+        for (size_t sender = 0; sender < in.size(); ++sender) {
+          const auto entries = static_cast<size_t>(in[sender][2].shape().ElementCount());
+          // Several updates per peer: entries are grouped by peer.
+          const size_t per_peer = entries / in.size();
+          for (size_t e = 0; e < per_peer * in.size(); ++e) {
+            const size_t target = e / per_peer;
+            const int64_t from = at(in[sender][2], e), rows = at(in[sender][3], e),
+                          start = at(in[sender][4], e);
+            Literal& output = out[target][0];
+            if (rows < 0 || from < 0 || start < 0 || from + rows > in[sender][0].shape().dim(0) ||
+                start + rows > output.shape().dim(0))
+              return Error("runtime-collective-mismatch", inst.loc(),
+                           "rows [{0},{1}) of {2} do not fit at row {3} of {4}", from, from + rows,
+                           in[sender][0].shape(), start, output.shape());
+            CopyBlock(output, start, in[sender][0], from, rows, 0);
+          }
+        }
+        std::vector<Values> results;
+        for (const size_t m : to) results.push_back(std::move(out[m]));
+        return results;
+      });
 }
 
 Result<Literal> EvalCollectiveDone(EvalContext&, const Instruction& inst,

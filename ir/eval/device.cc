@@ -2,6 +2,7 @@
 
 #include "ir/eval/device_network.h"
 #include "ir/support/interrupt.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace hlo {
 
@@ -24,6 +25,11 @@ Diagnostic MismatchError(const Instruction& inst, const Brought& a, const Brough
   return MakeError("runtime-collective-mismatch", inst.loc(),
                    "device {0} brings {1} of {2} where device {3} brings {4} of {5}", a.device,
                    ToString(a.kind), describe(a.shapes), b.device, ToString(b.kind), describe(b.shapes));
+}
+
+void DeviceNetwork::Refuse(const Module& module, const Diagnostic& why) {
+  Enter(NextPlace(), module);
+  Leave(Error(why));
 }
 
 MeetingPoint MeetingPointOf(const Instruction& inst) {
@@ -181,19 +187,20 @@ Status DeviceGroup::WaitUntil(std::unique_lock<std::mutex>& lock, Device& self, 
 
 Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instruction& inst,
                                                   llvm::ArrayRef<int64_t> members, Values contribution,
-                                                  Combine combine, Pieces pieces) {
+                                                  Combine combine, const Flow& flow) {
   const auto rank = static_cast<size_t>(llvm::find(members, self.id()) - members.begin());
+  const auto all = llvm::to_vector(llvm::seq<size_t>(0, members.size()));
   if (members.size() == 1 || alone_) {
     std::vector<Values> contributions(members.size());
     if (inst.callees().empty())
       for (Values& peer : contributions)
         for (const Literal& value : contribution) peer.push_back(Literal::Zeros(value.shape()));
     contributions[rank] = std::move(contribution);
-    HLO_TRY(std::vector<Values> results, combine(contributions));
+    HLO_TRY(std::vector<Values> results, combine(contributions, all));
     return std::move(results[rank]);
   }
   if (network_ != nullptr)
-    return network_->Exchange(self, inst, members, std::move(contribution), combine, pieces);
+    return network_->Exchange(self, inst, members, std::move(contribution), combine, flow);
   std::unique_lock lock(mutex_);
   Key key{MeetingPointOf(inst), {members.begin(), members.end()}, 0};
   key.occurrence = self.NextOccurrence(key.what);
@@ -219,7 +226,7 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
   if (++meeting.count == members.size()) {
     std::vector<Values> contributions = std::move(meeting.contributions);
     lock.unlock();
-    Result<std::vector<Values>> results = combine(contributions);
+    Result<std::vector<Values>> results = combine(contributions, all);
     if (!results) {
       Fail(results.error());
       return Error(results.error());

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ir/eval/flow.h"
 #include "ir/eval/host_transfers.h"
 #include "ir/literal.h"
 #include "ir/module.h"
@@ -91,17 +92,17 @@ class DeviceGroup {
   Device& device(int64_t id) { return *devices_[static_cast<size_t>(id)]; }
 
   using Values = std::vector<Literal>;
-  /// From the members' contributions in rank order to their results in rank order. With a reducer,
-  /// contributions are empty of members that do not run.
-  using Combine = llvm::function_ref<Result<std::vector<Values>>(std::vector<Values>& contributions)>;
-  /// What a Combine may be given: whole contributions only, or where each element of the results depends on
-  /// the elements at its place alone, and all members get the same, also pieces of them of one dimension.
-  enum class Pieces : uint8_t { Whole, Any };
+  /// From the members' contributions in rank order to the results of those of the ranks `to`, in their order:
+  /// all members, or some. These contributions are what `to` needs, as Flow::Cut() makes it, and of elements
+  /// that need nothing but themselves also pieces, of one dimension; empty of members that `to` does not need
+  /// and, with a reducer, of those that do not run.
+  using Combine = llvm::function_ref<Result<std::vector<Values>>(std::vector<Values>& contributions,
+                                                                 llvm::ArrayRef<size_t> to)>;
   /// Meets the other `members` (device ids in rank order, `self` among them) at `inst` and returns this
   /// member's result. Blocks; fails if the members came with different ops or shapes, if all
   /// devices wait (deadlock), after the time-out, or when another device failed.
   Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
-                          Values contribution, Combine combine, Pieces pieces = Pieces::Whole);
+                          Values contribution, Combine combine, const Flow& flow = {});
 
   /// Point to point: leaves a value for (channel, source, target) / takes it, waiting for it; through the
   /// host, where the channel is one of those.

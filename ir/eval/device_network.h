@@ -11,10 +11,15 @@ class DeviceNetwork {
  public:
   using Values = DeviceGroup::Values;
   virtual ~DeviceNetwork() = default;
-  /// A program is going to run, whose texts positions point into: until Leave(). Blocks until no other one
-  /// does.
-  virtual void Enter(const Module& module) = 0;
-  virtual void Leave() = 0;
+  /// The next place in the order in which programs run; whoever has one enters with it.
+  virtual uint64_t NextPlace() = 0;
+  /// A program is going to run, whose texts positions point into: until Leave(). Blocks until those with the
+  /// places before it have left.
+  virtual void Enter(uint64_t place, const Module& module) = 0;
+  /// It has run, or could not: `why`. If it has not even begun, its run fails in all processes.
+  virtual void Leave(const Status& why) = 0;
+  /// A program that cannot run here, as `why` says: its run fails in all processes.
+  void Refuse(const Module& module, const Diagnostic& why);
   /// Its run on the devices of `group` begins: all processes begin the same one. `stop` is requested when the
   /// run fails anywhere. Errors: usage-devices, where the processes cannot share the devices;
   /// runtime-collective-timeout.
@@ -26,8 +31,7 @@ class DeviceNetwork {
 
   /// As the functions of DeviceGroup.
   virtual Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
-                                  Values contribution, DeviceGroup::Combine combine,
-                                  DeviceGroup::Pieces pieces) = 0;
+                                  Values contribution, DeviceGroup::Combine combine, const Flow& flow) = 0;
   virtual void Send(int64_t channel, int64_t source, int64_t target, Literal value) = 0;
   virtual Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) = 0;
   virtual void Finish(Device& self) = 0;

@@ -90,6 +90,19 @@ bool HasLibraryConvolutions(const RunOptions& options) {
   return HasGpuLibrary("cuDNN", LibrariesOf(options), options.platform == Platform::GpuEmu);
 }
 
+Status CheckNccl(const RunOptions& options) {
+  if (!IsGpu(options.platform))
+    return Error(
+        "unavailable-nccl", {},
+        "no launcher 'nccl' for --platform={0}: it is for --platform=gpu, where devices have a GPU each",
+        WordOf(options.platform));
+  if (HasGpuLibrary("NCCL", LibrariesOf(options), options.platform == Platform::GpuEmu)) return {};
+  return Error("unavailable-nccl", {}, "no launcher 'nccl': {0}",
+               options.gpu_libraries == "off" || options.passes.strict_fp
+                   ? "with --gpu-libraries=off and --strict-fp the host computes collectives"
+                   : "libnccl.so.2 of NVIDIA's is not there");
+}
+
 Result<cpu::Peaks> GpuPeaks(const RunOptions& options) {
   HLO_TRY(const gpu::Target target, gpu::FindTarget(options.gpu_target));
   const double clocks = static_cast<double>(target.multiprocessors) * static_cast<double>(target.clock_hz);

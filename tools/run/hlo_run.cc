@@ -219,10 +219,12 @@ Status RunAll(const RunOptions& options, PassRunner& passes, llvm::ArrayRef<std:
       results.push_back(FailedInput(*input, sink.module_exit_code()));
       // It has been reported.
       if (processes != nullptr)
-        (void)AgreeToRun(*processes, Error("input-empty", {}, "no module"), nullptr).has_value();
+        (void)processes->AgreeToRun(Error("input-empty", {}, "no module"), nullptr).has_value();
     }
-    HLO_TRY(const bool go_on, GoOn(processes, sink.stopped() || Interrupted()));
-    if (!go_on) break;
+    const Result<bool> go_on = GoOn(processes, sink.stopped() || Interrupted());
+    // What has made the module fail has been said.
+    if (!go_on && results.back().exit_code == 0) return Error(go_on.error());
+    if (!go_on || !*go_on) break;
   }
   if (results.size() > 1 && !options.quiet)
     PrintTable(DataOnStandardOutput(options) ? sink.err() : out, results);

@@ -129,7 +129,11 @@ constexpr OptionRow kDeviceRows[] = {
     Option<&R::num_partitions>("num-partitions", "N", "module", "partitions to simulate"),
     Option<&R::is_partitioned>("is-partitioned", "", "", "the module is already per device").Advanced(),
     Option<&R::launcher>("launcher", "HOW", "auto",
-                         "threads: in this process; mpi: over those of mpirun or srun"),
+                         "threads: in this process; mpi: over those of mpirun or srun; nccl: a GPU each"),
+    Option<&R::coordinator>("coordinator", "HOST:PORT", "",
+                            "without MPI: where the first process listens and the others come to"),
+    Option<&R::rank>("rank", "N", "MPI's or Slurm's", "which of the processes this one is, from 0 on"),
+    Option<&R::world_size>("world-size", "N", "MPI's or Slurm's", "how many processes there are"),
     Option<&R::run_device>("run-device", "D", "", "run one device only").Advanced(),
     Option<&R::input_scope>("input-scope", "SCOPE", "global",
                             "global arrays are cut by sharding; or per-device")
@@ -196,6 +200,9 @@ constexpr OptionAlias kOwnAliases[] = {
     {"append_profile_to_csv_file", "csv"},
     {"is_spmd_partitioned_module", "is-partitioned"},
     {"run_single_shard_id", "run-device"},
+    {"task_id", "rank"},
+    {"num_nodes", "world-size"},
+    {"address", "coordinator"},
     {"run-test-hlo-passes", "run-hlo-passes"},
     {"run_xla_backend_only", "run-hlo-passes", "never"},
 };
@@ -223,12 +230,6 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"watch-out", "locating faults"},
     {"partition", "the partitioner", /*flag=*/true},
     {"use-spmd-partitioning", "the partitioner", /*flag=*/true},
-    {"rank", "running on several hosts"},
-    {"task-id", "running on several hosts"},
-    {"world-size", "running on several hosts"},
-    {"num-nodes", "running on several hosts"},
-    {"coordinator", "running on several hosts"},
-    {"address", "running on several hosts"},
 };
 
 constexpr llvm::StringRef kExamples[] = {
@@ -238,6 +239,7 @@ constexpr llvm::StringRef kExamples[] = {
     "hlo-run --expected=@out.npz --tolerance=exact m.hlo reproducible?",
     "hlo-run --passes=algsimp --reference-platform m.hlo same values as without passes?",
     "mpirun -np 4 hlo-run m.hlo                          its devices spread over four processes",
+    "hlo-run --rank=0 --world-size=2 --coordinator=localhost:7000 m.hlo  and rank 1 in another shell",
     "hlo-run /tmp/dump                                   all modules of an XLA dump directory",
 };
 

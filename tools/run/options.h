@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backends/client/platform.h"
+#include "backends/processes/launch.h"
 #include "tools/arrays/array_file.h"
 #include "tools/common/common_options.h"
 #include "tools/common/force_path_option.h"
@@ -15,7 +16,7 @@ enum class FakeMode : uint8_t { Random, RandomShared, Edge, Zeros, Normal, Devic
 enum class PrintMode : uint8_t { None, Summary, Full, Auto };
 enum class OutputDevices : uint8_t { Auto, All, First, None };
 enum class InputScope : uint8_t { Global, PerDevice };
-enum class Launcher : uint8_t { Auto, Threads, Mpi, Nccl };
+using processes::Launcher;
 enum class AliasMode : uint8_t { Copy, Strict };
 /// Where the run to compare with takes place.
 enum class Reference : uint8_t {
@@ -95,6 +96,8 @@ struct RunOptions : CommonOptions {
   std::optional<int64_t> num_replicas, num_partitions, run_device, device_limit;
   bool is_partitioned = false;
   Launcher launcher = Launcher::Auto;
+  std::optional<int64_t> rank, world_size;
+  std::string coordinator;
   InputScope input_scope = InputScope::Global;
   std::chrono::milliseconds collective_timeout{30000};
   std::string donate = "auto";

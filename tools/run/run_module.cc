@@ -7,6 +7,7 @@
 #include "ir/support/parallel.h"
 #include "ir/verify.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/Sequence.h"
 #include "tools/common/process.h"
 #include "tools/modules/transform.h"
 #include "tools/run/gpu.h"
@@ -205,6 +206,8 @@ Result<CompileOptions> ModuleRunner::CompileOptionsFor(Platform platform) {
 
 Result<std::unique_ptr<Executable>> ModuleRunner::MakeProgram() {
   HLO_TRY(CompileOptions compile, CompileOptionsFor(options_.platform));
+  if (options_.launcher == Launcher::Nccl && compile.gpu.gpus.empty())
+    llvm::append_range(compile.gpu.gpus, llvm::seq<int>(0, static_cast<int>(devices_.total())));
   if (Compiles(options_.platform)) {
     PassRunner& passes = *shared_.passes;
     if (!passes.named().empty()) compile.support = SupportCheck::AfterPasses;
@@ -468,7 +471,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   if (options_.reference != Reference::None) result_.reference = WordOf(options_.reference);
   Status status = Prepare();
   if (shared_.processes != nullptr)
-    status = AgreeToRun(*shared_.processes, std::move(status), program_ ? &program_->module() : nullptr);
+    status = shared_.processes->AgreeToRun(std::move(status), program_ ? &program_->module() : nullptr);
   if (status && options_.compile_only) {
     result_.status = "NOT-RUN";
   } else if (status) {

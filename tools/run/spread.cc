@@ -1,6 +1,6 @@
 #include "tools/run/spread.h"
 
-#include "backends/processes/launch.h"
+#include "tools/run/gpu.h"
 
 namespace hlo {
 namespace {
@@ -26,16 +26,13 @@ bool IsFollower(Launcher launcher) {
 }
 
 Result<std::unique_ptr<Processes>> JoinProcesses(const RunOptions& options) {
-  if (options.launcher == Launcher::Nccl)
-    return Error("unavailable-nccl", {},
-                 "no launcher 'nccl': --platform=gpu runs on all GPUs of this machine by itself");
-  if (options.launcher == Launcher::Threads) return std::unique_ptr<Processes>();
-  if (options.launcher == Launcher::Auto) {
-    HLO_TRY(const auto launch, processes::FindLaunch());
-    if (!launch || launch->size == 1) return std::unique_ptr<Processes>();
-  }
-  HLO_CHECK_OK(CheckSpreadOptions(options));
-  return Processes::JoinMpi();
+  const processes::LaunchOptions how{options.launcher, options.rank, options.world_size, options.coordinator,
+                                     options.collective_timeout};
+  if (options.launcher == Launcher::Nccl) HLO_CHECK_OK(CheckNccl(options));
+  HLO_TRY(const auto launch, processes::FindLaunch(how));
+  if (options.launcher == Launcher::Mpi || (launch && launch->size > 1))
+    HLO_CHECK_OK(CheckSpreadOptions(options));
+  return Processes::Join(how);
 }
 
 void Follow(RunOptions& options) {
@@ -51,21 +48,6 @@ void Follow(RunOptions& options) {
   options.print = PrintMode::None;
   options.peaks = "flops=1,bandwidth=1";
   options.progress = When::Never;
-}
-
-Status AgreeToRun(Processes& processes, Status mine, const Module* program) {
-  const std::string own = mine ? std::to_string(Fingerprint(*program)) : "";
-  HLO_TRY(const std::vector<std::string> all, processes.Share(own));
-  if (!mine) return mine;
-  for (size_t r = 0; r < all.size(); ++r) {
-    if (all[r].empty())
-      return Error("runtime-collective-timeout", {}, "process {0} of {1} cannot run the module", r,
-                   all.size());
-    if (all[r] != own)
-      return Error("runtime-collective-mismatch", {},
-                   "process {0} has another program: another module, other options, or another processor", r);
-  }
-  return {};
 }
 
 void KeepingStream::write_impl(const char* text, size_t size) {

@@ -16,10 +16,6 @@ bool IsFollower(Launcher launcher);
 Result<std::unique_ptr<Processes>> JoinProcesses(const RunOptions& options);
 /// What a process that does not lead is to do: its part of runs, and nothing else.
 void Follow(RunOptions& options);
-/// Comes to one answer before a run: `mine` if it is an error, an error if another process has one or its
-/// program is another one. `program` may be null where `mine` is an error.
-Status AgreeToRun(Processes& processes, Status mine, const Module* program);
-
 /// Writes to a stream and keeps what it has written.
 class KeepingStream final : public llvm::raw_ostream {
  public:

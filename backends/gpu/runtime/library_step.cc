@@ -57,7 +57,8 @@ Status Meet(Frame& frame, const Instruction& inst, const MemberNumbers& mine,
   Device& device = frame.context().device();
   HLO_TRY(const std::vector<int64_t> members, CollectiveMembers(inst, device));
   if (members.empty()) return Decline({}, "it takes no part");
-  const auto combine = [&](std::vector<Values>& brought) -> Result<std::vector<Values>> {
+  const auto combine = [&](std::vector<Values>& brought,
+                           llvm::ArrayRef<size_t> to) -> Result<std::vector<Values>> {
     std::vector<MemberNumbers> all;
     llvm::SmallDenseSet<uint64_t> gpus;
     for (const Values& values : brought)
@@ -71,7 +72,7 @@ Status Meet(Frame& frame, const Instruction& inst, const MemberNumbers& mine,
     const bool apart = gpus.size() == brought.size() && device.group().network() == nullptr;
     Status asked = apart ? ask(all) : Decline({}, "");
     if (!asked && !IsDeclined(asked.error())) return Error(std::move(asked).error());
-    return std::vector<Values>(brought.size(), {Literal::Scalar(ElementType::Pred, asked.has_value())});
+    return std::vector<Values>(to.size(), {Literal::Scalar(ElementType::Pred, asked.has_value())});
   };
   const auto count = static_cast<int64_t>(mine.size());
   Literal numbers = Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::U64, {count}));

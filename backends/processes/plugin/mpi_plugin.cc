@@ -8,6 +8,15 @@
 namespace {
 
 MPI_Comm world = MPI_COMM_NULL;
+/// MPI was begun here and is ended here; else the program around does both.
+bool ours = false;
+
+/// The program around may have ended it.
+bool HasEnded() {
+  int ended = 0;
+  if (!ours) MPI_Finalized(&ended);
+  return ended != 0;
+}
 
 static_assert(sizeof(MPI_Request) <= sizeof(uint64_t));
 
@@ -23,6 +32,10 @@ void Store(uint64_t* number, MPI_Request request) {
 }
 
 void ErrorText(int error, char* text, size_t size) {
+  if (HasEnded()) {
+    snprintf(text, size, "the program has ended MPI");
+    return;
+  }
   char words[MPI_MAX_ERROR_STRING + 1] = "";
   int length = 0;
   MPI_Error_string(error, words, &length);
@@ -33,6 +46,11 @@ int Start(int* rank, int* size, int* largest_tag, char* why, size_t why_size) {
   int before = 0, threads = 0;
   MPI_Initialized(&before);
   int error = MPI_SUCCESS;
+  ours |= before == 0;
+  if (HasEnded()) {
+    snprintf(why, why_size, "the program has ended MPI");
+    return MPI_ERR_OTHER;
+  }
   if (before == 0)
     error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads);
   else
@@ -56,6 +74,7 @@ int Start(int* rank, int* size, int* largest_tag, char* why, size_t why_size) {
 }
 
 int Send(int to, int tag, const void* data, size_t bytes, uint64_t* request) {
+  if (HasEnded()) return MPI_ERR_OTHER;
   MPI_Request made = MPI_REQUEST_NULL;
   const int error = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, world, &made);
   Store(request, made);
@@ -63,6 +82,7 @@ int Send(int to, int tag, const void* data, size_t bytes, uint64_t* request) {
 }
 
 int Receive(int from, int tag, void* data, size_t bytes, uint64_t* request) {
+  if (HasEnded()) return MPI_ERR_OTHER;
   MPI_Request made = MPI_REQUEST_NULL;
   const int error = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, world, &made);
   Store(request, made);
@@ -70,6 +90,7 @@ int Receive(int from, int tag, void* data, size_t bytes, uint64_t* request) {
 }
 
 int Test(uint64_t* request, int* done) {
+  if (HasEnded()) return MPI_ERR_OTHER;
   MPI_Request tested = Load(request);
   const int error = MPI_Test(&tested, done, MPI_STATUS_IGNORE);
   Store(request, tested);
@@ -77,6 +98,7 @@ int Test(uint64_t* request, int* done) {
 }
 
 int Probe(int tag, int* found, int* from, size_t* bytes) {
+  if (HasEnded()) return MPI_ERR_OTHER;
   MPI_Status status;
   const int error = MPI_Iprobe(MPI_ANY_SOURCE, tag, world, found, &status);
   if (error != MPI_SUCCESS || *found == 0) return error;
@@ -91,7 +113,7 @@ int Take(int from, int tag, void* data, size_t bytes) {
   return MPI_Recv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, world, MPI_STATUS_IGNORE);
 }
 
-int Finish() { return MPI_Finalize(); }
+int Finish() { return ours ? MPI_Finalize() : MPI_SUCCESS; }
 
 constexpr HloMpiFunctions kFunctions = {HLO_MPI_VERSION, Start, Send,      Receive, Test,
                                         Probe,           Take,  ErrorText, Finish};
