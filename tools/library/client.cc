@@ -2,6 +2,7 @@
 
 #include "ir/support/interrupt.h"
 #include "tools/library/client_state.h"
+#include "tools/library/spread.h"
 
 namespace hlo_toolkit {
 
@@ -18,6 +19,13 @@ namespace internal {
 hlo::Status ClientState::CheckDevice(int64_t device) const {
   if (device >= 0 && device < options_.device_count) return {};
   return Wrong("there is no device {0}, the client has {1}", device, options_.device_count);
+}
+
+hlo::Status ClientState::CheckDeviceHere(int64_t device) const {
+  HLO_CHECK_OK(CheckDevice(device));
+  if (const int process = ProcessOf(static_cast<int>(device)); process != process_index())
+    return Wrong("device {0} is in process {1}, this is process {2}", device, process, process_index());
+  return {};
 }
 
 std::shared_ptr<const ExecutableState> ClientState::FindCompiled(uint64_t computation) {
@@ -47,7 +55,9 @@ namespace {
 /// The client's options in the form of the backends.
 hlo::Result<hlo::ClientOptions> InnerOptions(const ClientOptions& options) {
   constexpr int kMostDevices = 4096;
-  if (options.device_count < 1 || options.device_count > kMostDevices)
+  // Of several processes each may have one without a word.
+  const int least = options.launcher == "threads" ? 1 : 0;
+  if (options.device_count < least || options.device_count > kMostDevices)
     return Wrong("a client of {0} devices; 1 to {1} are possible", options.device_count, kMostDevices);
   if (options.threads < 0) return Wrong("a client of {0} threads", options.threads);
   if (options.memory_limit < 0) return Wrong("a memory limit of {0} bytes", options.memory_limit);
@@ -70,7 +80,13 @@ hlo::Result<std::shared_ptr<ClientState>> NewClient(const ClientOptions& options
     if (info.name != options.platform) continue;
     if (hlo::IsGpu(info.platform)) HLO_CHECK_OK(hlo::gpu::FindTarget(options.gpu_target));
     HLO_TRY(hlo::ClientOptions inner, InnerOptions(options));
-    return std::make_shared<ClientState>(info.platform, std::move(inner), options);
+    HLO_TRY(hlo::processes::Processes* const processes, ProcessesFor(options));
+    const int count = processes != nullptr ? processes->size() : 1;
+    ClientOptions mine = options;
+    if (mine.device_count == 0) mine.device_count = count;
+    if (mine.device_count % count != 0)
+      return Wrong("{0} processes cannot share {1} devices evenly", count, mine.device_count);
+    return std::make_shared<ClientState>(info.platform, std::move(inner), std::move(mine), processes);
   }
   return Wrong("there is no platform '{0}'; there are {1}", options.platform, names);
 }
@@ -136,7 +152,7 @@ hlo::Result<Buffer> NewBuffer(const std::shared_ptr<ClientState>& client, const 
                               int device) {
   const hlo::Literal* value = LiteralAccess::Get(literal);
   if (!value) return Wrong("the literal has no value");
-  HLO_CHECK_OK(client->CheckDevice(device));
+  HLO_CHECK_OK(client->CheckDeviceHere(device));
   std::vector<hlo::DeviceBuffer> parts;
   if (value->shape().IsTuple())
     for (const hlo::Literal& part : value->elements()) parts.push_back(hlo::Client::Transfer(part));
@@ -166,6 +182,15 @@ StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
 }
 
 const ClientOptions& Client::options() const { return state_->options(); }
+int Client::process_index() const { return state_->process_index(); }
+int Client::process_count() const { return state_->process_count(); }
+
+std::vector<int> Client::addressable_devices() const {
+  std::vector<int> devices;
+  for (int d = 0; d < device_count(); ++d)
+    if (state_->ProcessOf(d) == process_index()) devices.push_back(d);
+  return devices;
+}
 
 StatusOr<Executable> Client::Compile(const XlaComputation& computation, const CompileOptions& options) const {
   auto made = internal::CompileFor(state_, computation, options);
@@ -275,13 +300,13 @@ StatusOr<Execution> Client::ExecuteAsync(const XlaComputation& computation,
 Status Client::TransferToInfeed(const Literal& literal, int device) const {
   const hlo::Literal* value = LiteralAccess::Get(literal);
   if (!value) return {StatusCode::kInvalidArgument, "the literal has no value"};
-  if (const hlo::Status status = state_->CheckDevice(device); !status) return ToStatus(status.error());
+  if (const hlo::Status status = state_->CheckDeviceHere(device); !status) return ToStatus(status.error());
   state_->boxes()->Push({Mailboxes::Kind::Infeed, device, 0, 0}, *value);
   return {};
 }
 
 StatusOr<Literal> Client::TransferFromOutfeed(const Shape* shape, int device) const {
-  if (const hlo::Status status = state_->CheckDevice(device); !status) return ToStatus(status.error());
+  if (const hlo::Status status = state_->CheckDeviceHere(device); !status) return ToStatus(status.error());
   const auto fits = [&](const hlo::Shape& next) -> hlo::Status {
     if (!shape || ShapeUtil::Compatible(internal::FromShape(next), *shape)) return {};
     return Wrong("the next value of the outfeed is {0}, not {1}", next, shape->ToString());

@@ -3,6 +3,7 @@
 #include <list>
 
 #include "backends/client/client.h"
+#include "backends/processes/processes.h"
 #include "hlo/client.h"
 #include "tools/library/convert.h"
 #include "tools/library/mailboxes.h"
@@ -11,13 +12,26 @@ namespace hlo_toolkit::internal {
 
 class ClientState {
  public:
-  ClientState(hlo::Platform platform, hlo::ClientOptions inner, ClientOptions options)
-      : client_(platform, std::move(inner)), options_(std::move(options)) {}
+  /// `processes`: that the devices are spread over; null: this one has them all.
+  ClientState(hlo::Platform platform, hlo::ClientOptions inner, ClientOptions options,
+              hlo::processes::Processes* processes)
+      : client_(platform, std::move(inner)), options_(std::move(options)), processes_(processes) {}
 
   [[nodiscard]] const hlo::Client& client() const { return client_; }
   [[nodiscard]] const ClientOptions& options() const { return options_; }
   [[nodiscard]] const std::shared_ptr<Mailboxes>& boxes() const { return boxes_; }
+  [[nodiscard]] hlo::processes::Processes* processes() const { return processes_; }
+  [[nodiscard]] int process_index() const { return processes_ ? processes_->rank() : 0; }
+  [[nodiscard]] int process_count() const { return processes_ ? processes_->size() : 1; }
+  /// The process that has a device.
+  [[nodiscard]] int ProcessOf(int device) const {
+    return hlo::processes::OwnerOf(device, options_.device_count, process_count());
+  }
+  /// Devices that a process has.
+  [[nodiscard]] int per_process() const { return options_.device_count / process_count(); }
   [[nodiscard]] hlo::Status CheckDevice(int64_t device) const;
+  /// The same, and that it is one of this process.
+  [[nodiscard]] hlo::Status CheckDeviceHere(int64_t device) const;
 
   /// What was compiled of a computation that the documents' functions run; null if nothing was.
   std::shared_ptr<const ExecutableState> FindCompiled(uint64_t computation);
@@ -28,6 +42,7 @@ class ClientState {
  private:
   hlo::Client client_;
   ClientOptions options_;
+  hlo::processes::Processes* processes_;
   std::shared_ptr<Mailboxes> boxes_ = std::make_shared<Mailboxes>();
   std::mutex mutex_;
   // By the number of the entry, last used first.
@@ -73,6 +88,10 @@ struct ExecutableState {
   static Executable Wrap(std::shared_ptr<const ExecutableState> state);
   static const ExecutableState* Get(const Executable& executable) { return executable.state_.get(); }
 
+  /// Whether device `device` of the program is in this process.
+  [[nodiscard]] bool IsHere(size_t device) const {
+    return client->ProcessOf(devices[device]) == client->process_index();
+  }
   /// `options` in the form of the backends.
   [[nodiscard]] hlo::ExecutionOptions ExecutionFor(const ExecuteOptions& options) const;
   /// Begins a run, or runs it. Arguments by device.
@@ -82,7 +101,13 @@ struct ExecutableState {
   /// that take longer than that costs. Nothing where they are not so, or wrong.
   hlo::Result<std::optional<std::vector<Buffer>>> RunAtOnce(Span<const Buffer> arguments) const;
 
+  /// An error that keeps this process from a run, which then fails in the others, too.
+  [[nodiscard]] hlo::Diagnostic Refuse(hlo::Diagnostic why) const;
+
  private:
+  /// By device, of those of this process.
+  hlo::Result<std::vector<std::vector<hlo::BufferArgument>>> AllArgumentsOf(
+      Span<const std::vector<Buffer>> arguments, const ExecuteOptions& options) const;
   hlo::Result<std::vector<hlo::BufferArgument>> ArgumentsOf(size_t device, Span<const Buffer> buffers,
                                                             const ExecuteOptions& options) const;
 };

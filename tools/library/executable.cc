@@ -1,7 +1,9 @@
 // Programs and their runs.
 #include "backends/profile.h"
+#include "ir/eval/device_network.h"
 #include "ir/print.h"
 #include "tools/library/client_state.h"
+#include "tools/library/spread.h"
 
 namespace hlo_toolkit {
 
@@ -52,23 +54,15 @@ hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
   const int64_t most = client->options().device_count;
   if (replicas < 1 || partitions < 1 || replicas > most / partitions)
     return Wrong("{0} replicas of {1} partitions, the client has {2} devices", replicas, partitions, most);
-  made->devices = options.device_assignment;
-  if (made->devices.empty())
-    for (int d = 0; d < replicas * partitions; ++d) made->devices.push_back(d);
-  if (static_cast<int64_t>(made->devices.size()) != replicas * partitions)
-    return Wrong("{0} devices are assigned, the program has {1}", made->devices.size(),
-                 replicas * partitions);
-  for (size_t d = 0; d < made->devices.size(); ++d) {
-    HLO_CHECK_OK(client->CheckDevice(made->devices[d]));
-    if (llvm::is_contained(llvm::ArrayRef(made->devices).take_front(d), made->devices[d]))
-      return Wrong("device {0} is assigned twice", made->devices[d]);
-  }
+  HLO_TRY(made->devices, DevicesFor(*client, options));
   if (options.optimization_level < 0 || options.optimization_level > 3)
     return Wrong("there is no optimization level {0}", options.optimization_level);
   made->execution = client->client().NewExecution();
   made->execution.replica_count = replicas;
   made->execution.partition_count = partitions;
   made->execution.host = std::make_shared<ProgramMailbox>(client->boxes(), made->devices);
+  const bool spread = client->ProcessOf(made->devices.front()) != client->ProcessOf(made->devices.back());
+  if (spread) made->execution.network = client->processes();
   hlo::CompileOptions inner;
   inner.passes.optimization_level = options.optimization_level;
   inner.store.own = code;
@@ -77,7 +71,7 @@ hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
     // The emulated GPU is one.
     if (!options.device_assignment.empty() && made_for == hlo::Platform::Gpu) inner.gpu.gpus = made->devices;
   }
-  HLO_TRY(made->program, client->client().Compile(*module, inner, made->execution));
+  HLO_TRY(made->program, CompileWith(*client, *module, inner, made->execution));
   made->client = std::move(client);
   made->name = module->name().str();
   for (const hlo::Instruction* parameter : module->entry()->parameters()) {
@@ -135,21 +129,36 @@ hlo::Result<std::vector<hlo::BufferArgument>> ExecutableState::ArgumentsOf(
   return made;
 }
 
-hlo::Result<Execution> ExecutableState::Run(Span<const std::vector<Buffer>> arguments,
-                                            const ExecuteOptions& options, bool wait) const {
+hlo::Result<std::vector<std::vector<hlo::BufferArgument>>> ExecutableState::AllArgumentsOf(
+    Span<const std::vector<Buffer>> arguments, const ExecuteOptions& options) const {
   if (arguments.size() != devices.size())
     return Wrong("arguments for {0} devices, the program has {1}", arguments.size(), devices.size());
   for (const int64_t p : options.donated)
     if (p < 0 || p >= static_cast<int64_t>(parameters.size()))
       return Wrong("there is no parameter {0} to donate", p);
-  std::vector<std::vector<hlo::BufferArgument>> inner(arguments.size());
+  std::vector<std::vector<hlo::BufferArgument>> made(arguments.size());
   for (size_t d = 0; d < arguments.size(); ++d) {
-    HLO_TRY(inner[d], ArgumentsOf(d, arguments[d], options));
+    if (!IsHere(d)) continue;
+    HLO_TRY(made[d], ArgumentsOf(d, arguments[d], options));
   }
+  return made;
+}
+
+hlo::Diagnostic ExecutableState::Refuse(hlo::Diagnostic why) const {
+  if (execution.network == nullptr) return why;
+  if (why.id.empty()) why.id = hlo::DiagnosticId("input-shape");
+  execution.network->Refuse(program->module(), why);
+  return why;
+}
+
+hlo::Result<Execution> ExecutableState::Run(Span<const std::vector<Buffer>> arguments,
+                                            const ExecuteOptions& options, bool wait) const {
+  auto inner = AllArgumentsOf(arguments, options);
+  if (!inner) return hlo::Error(Refuse(std::move(inner).error()));
   const bool plain = !options.seed && !options.stop;
   const auto run = [&](const hlo::ExecutionOptions& inner_options) {
-    return wait ? program->Execute(std::move(inner), inner_options)
-                : program->Begin(std::move(inner), inner_options);
+    return wait ? program->Execute(std::move(*inner), inner_options)
+                : program->Begin(std::move(*inner), inner_options);
   };
   HLO_TRY(hlo::Execution begun, plain ? run(execution) : run(ExecutionFor(options)));
   return ExecutionState::Make(std::move(begun), *this);
@@ -211,25 +220,36 @@ namespace {
 
 Status Null() { return {StatusCode::kInvalidArgument, "the executable is null"}; }
 
-/// A run on literals that waits.
-hlo::Result<std::vector<Literal>> RunOnLiterals(const ExecutableState& executable,
-                                                Span<const std::vector<Literal>> arguments,
-                                                const ExecuteOptions& options) {
+/// Of the devices of this process.
+hlo::Result<std::vector<std::vector<hlo::Literal>>> AllLiteralsOf(
+    const ExecutableState& executable, Span<const std::vector<Literal>> arguments) {
   if (arguments.size() != executable.devices.size())
     return Wrong("arguments for {0} devices, the program has {1}", arguments.size(),
                  executable.devices.size());
   std::vector<std::vector<hlo::Literal>> values(arguments.size());
   for (size_t d = 0; d < arguments.size(); ++d) {
+    if (!executable.IsHere(d)) continue;
     HLO_TRY(values[d], internal::LiteralsOf(executable, arguments[d]));
   }
+  return values;
+}
+
+/// A run on literals that waits.
+hlo::Result<std::vector<Literal>> RunOnLiterals(const ExecutableState& executable,
+                                                Span<const std::vector<Literal>> arguments,
+                                                const ExecuteOptions& options) {
+  auto values = AllLiteralsOf(executable, arguments);
+  if (!values) return hlo::Error(executable.Refuse(std::move(values).error()));
   const bool plain = !options.seed && !options.stop;
   HLO_TRY(hlo::ExecutionResult done,
-          plain ? executable.program->Run(std::move(values), executable.execution)
-                : executable.program->Run(std::move(values), executable.ExecutionFor(options)));
+          plain ? executable.program->Run(std::move(*values), executable.execution)
+                : executable.program->Run(std::move(*values), executable.ExecutionFor(options)));
   std::vector<Literal> results;
   results.reserve(done.results.size());
-  for (hlo::Literal& result : done.results)
-    results.push_back(LiteralAccess::Make(result.Unpack(), executable.results->whole));
+  for (size_t d = 0; d < done.results.size(); ++d)
+    results.push_back(executable.IsHere(d)
+                          ? LiteralAccess::Make(done.results[d].Unpack(), executable.results->whole)
+                          : Literal());
   return results;
 }
 

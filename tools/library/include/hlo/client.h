@@ -17,7 +17,8 @@ namespace hlo_toolkit {
 /// What belongs to a client and not to the process.
 struct ClientOptions {
   std::string platform = "cpu";  // cpu, interpreter, gpu (NVIDIA's) or gpu-emu (the same code, on the CPU)
-  /// Devices; simulated but on gpu, where they take the GPUs that there are in turn.
+  /// Devices, of all processes together, which have equally many each, in order; 0, but with launcher
+  /// threads: one in each process. Simulated but on gpu, where they take the GPUs that there are in turn.
   int device_count = 1;
   /// Of compiling and running; 0: those of the process, with all who have none of their own.
   int threads = 0;
@@ -29,13 +30,22 @@ struct ClientOptions {
   std::chrono::milliseconds time_limit{0};  // of each compilation and each run; 0: none
   uint64_t seed = 42;                       // of the operations that take random numbers from nowhere else
   std::string gpu_target = "h100";          // that code is made for: a100, h100, h200, b200, query or a file
+  /// Which processes the devices are spread over. threads: all are in this one. mpi: those that mpirun or
+  /// srun has started (hlo-mpi.so is beside the program or the library). auto: these, or those that come to a
+  /// coordinator; this one alone, where there is neither.
+  std::string launcher = "threads";
+  /// HOST:PORT, where the first process listens and the others come to, without MPI.
+  std::string coordinator = {};
+  /// Which of how many this process is; what MPI or Slurm say may be left out.
+  std::optional<int> process_index = {}, process_count = {};
 };
 
 /// What runs on which devices, and in which form values go in and out.
 struct CompileOptions {
   int64_t replica_count = 1;
   int64_t partition_count = 1;
-  /// The device of replica r and partition p is number r * partition_count + p of these. Empty: 0, 1, …
+  /// The device of replica r and partition p is number r * partition_count + p of these. Empty: 0, 1, …, or,
+  /// for a program of no more devices than a process has, the first ones of this process.
   std::vector<int> device_assignment = {};
   /// Shapes with the layouts that arguments and the result have, in place of those of the computation. Empty:
   /// those.
@@ -47,9 +57,16 @@ struct CompileOptions {
 /// Devices, and what runs on them. Threads may share it. Several may live side by side, with settings of
 /// their own; buffers and executables keep what they need of their client, and may outlive it. The last of
 /// them waits for the runs that are under way.
+///
+/// Where the devices are spread over processes, each of these has buffers and results of its own devices. All
+/// of them compile and run the programs that have devices in several of them, the same in the same order;
+/// what runs in one process alone each does when it likes. A process that fails, or is gone, makes the runs
+/// of the others fail. The clients of a process all belong to the same processes, which come to an end
+/// together: the end of a program waits for that of the others.
 class Client {
  public:
-  /// Errors: INVALID_ARGUMENT for options that mean nothing.
+  /// Errors: INVALID_ARGUMENT for options that mean nothing; UNAVAILABLE without MPI; ABORTED, if other
+  /// processes do not come, or are gone.
   static StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options = {});
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -58,16 +75,21 @@ class Client {
   [[nodiscard]] const ClientOptions& options() const;
   [[nodiscard]] const std::string& platform() const { return options().platform; }
   [[nodiscard]] int device_count() const { return options().device_count; }
+  /// This process, among how many that the devices are spread over.
+  [[nodiscard]] int process_index() const;
+  [[nodiscard]] int process_count() const;
+  /// The devices of this process.
+  [[nodiscard]] std::vector<int> addressable_devices() const;
 
   /// Errors: INVALID_ARGUMENT, UNIMPLEMENTED for what the platform cannot run, UNAVAILABLE without a GPU,
-  /// DEADLINE_EXCEEDED, CANCELLED.
+  /// DEADLINE_EXCEEDED, CANCELLED; ABORTED, if other processes cannot compile it or have another program.
   StatusOr<Executable> Compile(const XlaComputation& computation, const CompileOptions& options = {}) const;
   /// What Executable::Serialize() gave, by this version of the library. It is compiled again where its code
   /// is of no use: for another platform or processor. Runs code that is in the bytes: take them from whom you
   /// trust only.
   StatusOr<Executable> LoadSerialized(std::string_view bytes) const;
 
-  // --- Values. A buffer is on one device ---
+  // --- Values. A buffer is on one device, of this process ---
   /// Shares the literal's memory where the platform can.
   StatusOr<Buffer> ToDevice(const Literal& literal, int device = 0) const;
   StatusOr<std::unique_ptr<GlobalData>> TransferToServer(const Literal& literal, int device = 0) const;

@@ -124,7 +124,8 @@ class Executable {
   /// Runs on one device and waits. Errors: INVALID_ARGUMENT for arguments that are not what parameters are,
   /// ABORTED for what goes wrong on the way, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED.
   StatusOr<Literal> Run(Span<const Literal> arguments, const ExecuteOptions& options = {}) const;
-  /// The same on all devices: arguments and results by device.
+  /// The same on all devices: arguments and results by device. Those of devices of other processes are there
+  /// without arguments, which are not looked at, and with results that hold no value.
   StatusOr<std::vector<Literal>> RunOnDevices(Span<const std::vector<Literal>> arguments,
                                               const ExecuteOptions& options = {}) const;
 
@@ -133,7 +134,8 @@ class Executable {
                                         const ExecuteOptions& options = {}) const;
   /// Returns at once. Many may be under way; they begin in the order in which they are asked for.
   StatusOr<Execution> ExecuteAsync(Span<const Buffer> arguments, const ExecuteOptions& options = {}) const;
-  /// The same on all devices: arguments by device.
+  /// The same on all devices: arguments by device; of those of other processes none. Buffers of their results
+  /// give FAILED_PRECONDITION.
   StatusOr<Execution> ExecuteAsyncOnDevices(Span<const std::vector<Buffer>> arguments,
                                             const ExecuteOptions& options = {}) const;
 
