@@ -11,7 +11,6 @@
 #include "backends/run_devices.h"
 #include "ir/print.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/TargetParser/Host.h"
 
 namespace hlo {
 namespace {
@@ -162,7 +161,7 @@ class AheadOfTimeCompiler::State {
     for (const Instruction* parameter : module.entry()->parameters()) HLO_CHECK_OK(CheckSizes(*parameter));
     HLO_CHECK_OK(CheckSizes(*module.entry()->root()));
     if (jit_ == nullptr) {
-      HLO_TRY(machine_, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false));
+      HLO_TRY(machine_, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false, options.triple));
       jit_ = std::make_unique<cpu::Jit>(machine_);
       jit_->KeepTogether();
     }
@@ -188,7 +187,6 @@ class AheadOfTimeCompiler::State {
       if (function.has_weights) function.entry.archive->weights = {weights.bytes(), weights.hash()};
     HLO_TRY(result.object, jit_->MakeObject(entries));
     cpu::CObject object;
-    object.triple = llvm::sys::getProcessTriple();
     object.machine = &machine_;
     HLO_TRY(object.symbols_needed, SymbolsNeeded(result.object));
     for (const Function& function : functions_)

@@ -185,7 +185,7 @@ void WriteMembers(JsonWriter& json, const CFunction& function) {
 
 /// The triple, the CPU, and the widest vectors among its features.
 std::string TargetOf(const CObject& object) {
-  const std::string target = object.triple + " " + object.machine->cpu;
+  const std::string target = object.machine->Triple() + " " + object.machine->cpu;
   for (const char* feature : {"+amx-bf16", "+avx512bf16", "+avx512f", "+avx2"})
     if (HasFeatures(*object.machine, feature)) return target + " " + feature;
   return target;
@@ -241,7 +241,7 @@ std::string DescriptionOf(const CObject& object) {
     json.Object("target", [&] {
       json.Member("cpu", object.machine->cpu);
       json.Member("features", object.machine->features);
-      json.Member("triple", object.triple);
+      json.Member("triple", object.machine->Triple());
     });
   });
   os << '\n';

@@ -16,7 +16,6 @@ struct CFunction {
 /// All that is in an object.
 struct CObject {
   std::vector<CFunction> functions;
-  std::string triple;
   const Machine* machine;
   std::vector<std::string> symbols_needed;  // of others
 };

@@ -32,6 +32,7 @@ void InitializeLlvm() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    InitializeOtherTargets();
     return true;
   }();
   (void)done;
@@ -106,7 +107,7 @@ class CodeGenerator::Targets {
   }
 
   const Machine& machine_;
-  std::string triple_ = llvm::sys::getProcessTriple();
+  std::string triple_ = machine_.Triple();
   const llvm::Target* target_ = nullptr;
   std::mutex mutex_;
   std::vector<std::unique_ptr<llvm::TargetMachine>> free_;

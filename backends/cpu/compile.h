@@ -24,6 +24,7 @@ struct CpuOptions : compile::PassPlan {
   /// The module's steps as a text has them, instead of passes and planning. Errors: program-….
   compile::ProgramSource program;
   std::string cpu, features;  // --mcpu, --mattr; empty: this machine
+  std::string triple;         // of another kind of machine, for code ahead of time
   Tier tier = Tier::Auto;
   /// How often the executable is going to run, about: what runs seldom and does little is interpreted, unless
   /// `cpu` or `features` ask for code.

@@ -12,11 +12,14 @@
 namespace hlo::cpu {
 namespace {
 
-std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(llvm::StringRef cpu, llvm::StringRef features) {
+void (*other_targets)() = nullptr;
+
+std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(llvm::StringRef cpu, llvm::StringRef features,
+                                                 const std::string& triple = llvm::sys::getProcessTriple()) {
   codegen::RunDeferredInitializers();
+  InitializeOtherTargets();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86TargetMC();
-  const std::string triple = llvm::sys::getProcessTriple();
   std::string why;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, why);
   if (target == nullptr) return nullptr;
@@ -58,7 +61,15 @@ std::string MissingHere(const llvm::MCSubtargetInfo& wanted) {
 
 }  // namespace
 
+std::string Machine::Triple() const { return triple.empty() ? llvm::sys::getProcessTriple() : triple; }
+
+void SetOtherTargets(void (*initialize)()) { other_targets = initialize; }
+void InitializeOtherTargets() {
+  if (other_targets != nullptr) other_targets();
+}
+
 bool HasFeatures(const Machine& machine, llvm::StringRef features) {
+  if (!machine.triple.empty()) return false;
   // What is named needs no table of what implies what.
   llvm::SmallVector<llvm::StringRef> wanted, named;
   features.split(wanted, ',');
@@ -80,7 +91,25 @@ Machine HostMachine() {
   return machine;
 }
 
-Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool runs_here) {
+namespace {
+
+Result<Machine> OtherMachine(llvm::StringRef cpu, llvm::StringRef features, const std::string& triple) {
+  const auto generic = Subtarget("", "", triple);
+  if (!generic)
+    return Error("unavailable-cpu", {}, "option '--target': this program has no code generator for {0}",
+                 triple);
+  const bool any = cpu.empty() || cpu == "native";
+  if (!any && !generic->isCPUStringValid(cpu))
+    return Error("usage-option", {}, "option '--mcpu': unknown CPU '{0}'", cpu);
+  HLO_CHECK_OK(CheckFeatures(features, *generic));
+  return Machine{any ? "generic" : cpu.str(), features.str(), triple};
+}
+
+}  // namespace
+
+Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool runs_here,
+                           llvm::StringRef triple) {
+  if (!triple.empty()) return OtherMachine(cpu, features, triple.str());
   const bool native = cpu.empty() || cpu == "native";
   if (native && features.empty()) return HostMachine();
   const auto generic = Subtarget("", "");

@@ -9,15 +9,25 @@ namespace hlo::cpu {
 struct Machine {
   std::string cpu = "x86-64";  // LLVM's name
   std::string features;        // +avx2,…
+  std::string triple = {};     // of another kind of machine; empty: that of this process
+  [[nodiscard]] std::string Triple() const;
 };
 /// The machine this process runs on: features as CPUID reports them.
 Machine HostMachine();
 
-/// True if the machine has all of `features` (`+avx2,+fma`).
+/// True if the machine is of this one's kind and has all of `features` (`+avx2,+fma`).
 bool HasFeatures(const Machine& machine, llvm::StringRef features);
 
 /// The machine of --mcpu (`native` or empty: this one) with the features of --mattr added or taken away.
-/// With `runs_here` it must have nothing that this one lacks. Errors: usage-option, unavailable-cpu.
-Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool runs_here);
+/// With `runs_here` it must have nothing that this one lacks. With a `triple` it is of another kind, on which
+/// `native` is any. Errors: usage-option, unavailable-cpu.
+Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool runs_here,
+                           llvm::StringRef triple = "");
+
+/// What makes other kinds of machines known to LLVM, in programs that hold code generators for them; set
+/// before anything is compiled.
+void SetOtherTargets(void (*initialize)());
+/// Does it, if it is set.
+void InitializeOtherTargets();
 
 }  // namespace hlo::cpu

@@ -41,7 +41,8 @@ Status CheckPrepared(const Module& module, const Machine& machine) {
 }
 
 Status Prepare(Module& module, const CpuOptions& options) {
-  HLO_TRY(const Machine machine, MachineFor(options.cpu, options.features, /*runs_here=*/false));
+  HLO_TRY(const Machine machine,
+          MachineFor(options.cpu, options.features, /*runs_here=*/false, options.triple));
   HLO_CHECK_OK(CheckPrepared(module, machine));
   compile::PassPlan plan = options;
   plan.controls.cpu = options.cpu;

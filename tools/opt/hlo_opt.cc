@@ -208,6 +208,7 @@ class OptRun {
   Status MakeFunction(const Module& module, const InputModule& input) {
     CpuOptions cpu = passes_.CompileOptions(module, extracts_, input, sink_, out_);
     cpu.host = options_.host();
+    cpu.triple = options_.target;
     const std::vector<std::string>& names = options_.entry_name;
     const std::string name = functions_ < names.size() ? names[functions_] : "";
     ++functions_;

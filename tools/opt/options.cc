@@ -14,6 +14,9 @@ constexpr OptionRow kTargetRows[] = {
                       "kernel-ir, llvm-before-optimizations, llvm, ptx, cubin, sass"),
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, .h and .json: the module as a function of C for other programs"),
+    Option<&O::target>("target", "TRIPLE", "this machine's",
+                       "with --aot: for which kind of machine (aarch64-linux-gnu); as with --self-contained")
+        .Advanced(),
     Option<&O::self_contained>("self-contained", "", "",
                                "with --aot: the object calls nothing, products are plain loops")
         .Advanced(),
@@ -285,8 +288,11 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     // What there is with libraries.
     options.library_convolutions = options.platform == OptPlatform::Gpu && !options.passes.strict_fp;
   }
-  if (options.aot_weights && (options.aot.empty() || options.self_contained))
-    return Error("usage-option", {}, "option '--aot-weights' needs --aot, and not --self-contained");
+  if (!options.target.empty() && options.aot.empty())
+    return Error("usage-option", {}, "option '--target' needs --aot");
+  if (options.aot_weights && (options.aot.empty() || options.host() == CodeHost::Nobody))
+    return Error("usage-option", {},
+                 "option '--aot-weights' needs --aot, and neither --self-contained nor --target");
   if (!options.aot.empty()) {
     if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
       return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");

@@ -49,10 +49,12 @@ struct OptOptions {
   bool debug_lines = false;      // of the text, in code
   std::optional<CodeForm> code;  // what the stage Code prints; nothing: the paths of --explain-codegen
   GpuCodeForm gpu_code{};        // the same of platform gpu
-  std::string aot;
+  std::string aot, target;
   std::vector<std::string> entry_name;
   bool self_contained = false, aot_weights = false;
-  [[nodiscard]] CodeHost host() const { return self_contained ? CodeHost::Nobody : CodeHost::Archive; }
+  [[nodiscard]] CodeHost host() const {
+    return self_contained || !target.empty() ? CodeHost::Nobody : CodeHost::Archive;
+  }
   bool explain_codegen = false;
   bool list_stages = false;
   std::string list_ops;

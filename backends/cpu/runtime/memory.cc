@@ -1,11 +1,15 @@
 #include "backends/cpu/runtime/memory.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "backends/cpu/runtime/call.h"
 #include "ir/support/buffer.h"
@@ -129,6 +133,38 @@ int hlo_rt_posix_memalign(void** block, size_t alignment, size_t bytes) {
   return *block == nullptr ? ENOMEM : 0;
 }
 void hlo_rt_free(void* block) { Free(block); }
+
+// What is made with a first use outlives the call in which that is, so it lies in the heap. Bytes of a guard:
+// the value is there (code looks at it itself), somebody makes it.
+namespace {
+thread_local constinit int making = 0;  // values within each other
+thread_local constinit hlo::runtime::Memory of_call;
+
+void EndMaking(char* guard, char done) {
+  if (--making == 0) hlo::runtime::thread_memory = of_call;
+  std::atomic_ref(guard[0]).store(done, std::memory_order_release);
+  std::atomic_ref(guard[1]).store(0, std::memory_order_release);
+}
+}  // namespace
+extern "C" {
+int __cxa_guard_acquire(char* guard) {
+  for (std::atomic_ref<char> done(guard[0]), taken(guard[1]); done.load(std::memory_order_acquire) == 0;) {
+    if (taken.exchange(1, std::memory_order_acquire) != 0) {
+      sched_yield();
+      continue;
+    }
+    if (done.load(std::memory_order_acquire) != 0) {
+      taken.store(0, std::memory_order_release);
+      break;
+    }
+    if (making++ == 0) of_call = std::exchange(hlo::runtime::thread_memory, {});
+    return 1;
+  }
+  return 0;
+}
+void __cxa_guard_release(char* guard) { EndMaking(guard, 1); }
+void __cxa_guard_abort(char* guard) { EndMaking(guard, 0); }
+}
 
 void* operator new(size_t bytes) { return Allocate(bytes, 1); }
 void* operator new[](size_t bytes) { return Allocate(bytes, 1); }

@@ -137,7 +137,8 @@ class State {
   static void RunStep(const void* what, void* const* arrays) {
     const Ready& ready = *static_cast<const Ready*>(what);
     State& state = *ready.state;
-    Device& device = ready.evaluates ? work.call->device() : state.devices_.device(0);
+    const bool has_device = ready.evaluates && !work.call->measures();
+    Device& device = has_device ? work.call->device() : state.devices_.device(0);
     cpu::Frame frame(ready.arrays, 0, state.plans_, device, nullptr);
     for (size_t i = 0; i < ready.arrays; ++i) frame.SetBase(i, static_cast<uint8_t*>(arrays[i]));
     frame.ResolvePointers(ready.pointers.pointers);
@@ -150,7 +151,7 @@ class State {
                 [&](int64_t begin, int64_t end) { kernel.run(arrays, begin, end); });
   }
 
-  /// Runs all steps once on zeros, which also makes what is made with a first use.
+  /// Runs all steps on zeros.
   void Measure() {
     const Reserve reserve;
     if (reserve.data() == nullptr) return;
@@ -180,11 +181,16 @@ class State {
       const Ready& ready;
       void* const* arrays;
     } what{ready, arrays};
+    const auto run = [](void* self) {
+      RunStep(&static_cast<What*>(self)->ready, static_cast<What*>(self)->arrays);
+    };
+    // First with memory of the heap: what stays for later calls is made.
+    {
+      Call call(helpers_, room, memory, /*measures=*/true);
+      RunFor(call, {}, /*in_loop=*/true, run, &what);
+    }
     Call call(helpers_, room, memory, /*measures=*/true);
-    RunFor(
-        call, call.OutsideLoops(), /*in_loop=*/false,
-        [](void* self) { RunStep(&static_cast<What*>(self)->ready, static_cast<What*>(self)->arrays); },
-        &what);
+    RunFor(call, call.OutsideLoops(), /*in_loop=*/false, run, &what);
     const PartBytes peaks = call.Peaks();
     bytes_.outside = std::max(bytes_.outside, peaks.outside);
     bytes_.inside = std::max(bytes_.inside, peaks.inside);
