@@ -97,14 +97,13 @@ std::string TypedFunction(const CFunction& function) {
   const auto add = [&](const char* kind, llvm::ArrayRef<CArray> arrays, std::string& list) {
     for (size_t i = 0; i < arrays.size(); ++i) {
       const std::string name = kind + std::to_string(i), type = function.symbol + "_" + name;
-      const bool written =
-          list.data() == results.data() || llvm::any_of(interface.results(), [&](const CArray& r) {
-            return r.argument == static_cast<int64_t>(i);
-          });
+      const bool written = &list == &results || llvm::any_of(interface.results(), [&](const CArray& r) {
+        return r.argument == static_cast<int64_t>(i);
+      });
       types += TypeOf(type, arrays[i]);
-      of_c += type + " *" + name + ", ";
-      of_cpp += std::string(written ? "" : "const ") + type + " &" + name + ", ";
-      list += (i > 0 ? ", " : "") + std::string("(void *)") + "&" + name;
+      of_c += llvm::formatv("{0} *{1}, ", type, name);
+      of_cpp += llvm::formatv("{0}{1} &{2}, ", written ? "" : "const ", type, name);
+      list += llvm::formatv("{0}(void *)&{1}", i > 0 ? ", " : "", name);
     }
     if (arrays.empty()) list = "0";
   };
@@ -185,7 +184,7 @@ void WriteMembers(JsonWriter& json, const CFunction& function) {
 
 /// The triple, the CPU, and the widest vectors among its features.
 std::string TargetOf(const CObject& object) {
-  const std::string target = object.machine->Triple() + " " + object.machine->cpu;
+  std::string target = object.machine->Triple() + " " + object.machine->cpu;
   for (const char* feature : {"+amx-bf16", "+avx512bf16", "+avx512f", "+avx2"})
     if (HasFeatures(*object.machine, feature)) return target + " " + feature;
   return target;

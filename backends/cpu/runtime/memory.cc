@@ -78,14 +78,14 @@ void Free(void* block) {
 void Arena::Reset(uint8_t* begin, uint8_t* end) {
   begin_ = at_ = peak_ = begin;
   end_ = end;
-  std::memset(free_, 0, sizeof free_);
+  std::fill(std::begin(free_), std::end(free_), nullptr);
 }
 
 void* Arena::Take(size_t bytes) {
   const Size size = SizeOf(bytes);
   if (size.number >= kClasses) return nullptr;
   if (void* block = free_[size.number]) {
-    std::memcpy(&free_[size.number], block, sizeof(void*));
+    free_[size.number] = *static_cast<void**>(block);
     return block;
   }
   const size_t all = size.units * kUnit + sizeof(Head);
@@ -100,7 +100,7 @@ size_t Arena::BytesOf(const void* block) { return (static_cast<const Head*>(bloc
 
 void Arena::Give(void* block) {
   const size_t number = HeadOf(block)->number;
-  std::memcpy(block, &free_[number], sizeof(void*));
+  *static_cast<void**>(block) = free_[number];
   free_[number] = block;
 }
 

@@ -22,7 +22,7 @@ class Arena {
 
  private:
   /// Eight sizes for each power of two.
-  static constexpr size_t kClasses = 8 * 40;
+  static constexpr size_t kClasses = size_t{8} * 40;
   uint8_t *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr, *peak_ = nullptr;
   void* free_[kClasses];  // by size; each block begins with a pointer to the next
 };

@@ -66,7 +66,7 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
 ThreadPool::ThreadPool(int) {}
 class ThreadPool::State {};
 ThreadPool::~ThreadPool() = default;
-std::thread TryThread(std::function<void()>) { return {}; }
-std::thread QuietThread(std::function<void()>) { return {}; }
+std::thread TryThread(std::function<void()> body) { return body = nullptr, std::thread(); }
+std::thread QuietThread(std::function<void()> body) { return TryThread(std::move(body)); }
 
 }  // namespace hlo

@@ -16,6 +16,7 @@
 #include "backends/cpu/weights_file.h"
 #include "backends/kernel/routine.h"
 #include "backends/products/common/vnni_kernels.h"
+#include "ir/support/buffer.h"
 #include "ir/support/parallel.h"
 
 namespace hlo::runtime {
@@ -157,14 +158,14 @@ class State {
     if (reserve.data() == nullptr) return;
     const size_t half = reserve.bytes() / static_cast<size_t>(2 * helpers_.threads + 2);
     for (size_t i = 0; i < ready_.size(); ++i) {
-      std::vector<std::unique_ptr<uint8_t[]>> arrays;
+      std::vector<Buffer<uint8_t>> arrays;
       std::vector<void*> pointers;
       const cpu::Step& step = *steps_->rows[i].step;
       const auto add = [&](const cpu::Value& value) {
         for (const cpu::Leaf& leaf : value.leaves) {
-          arrays.push_back(std::make_unique<uint8_t[]>(BytesOf(leaf) + kAlignment));
-          const auto at = reinterpret_cast<uintptr_t>(arrays.back().get());
-          pointers.push_back(reinterpret_cast<void*>((at + kAlignment - 1) / kAlignment * kAlignment));
+          arrays.push_back(MakeBuffer<uint8_t>(BytesOf(leaf)));
+          std::memset(arrays.back().get(), 0, BytesOf(leaf));
+          pointers.push_back(arrays.back().get());
         }
       };
       for (const cpu::Value& operand : step.operands) add(operand);
@@ -197,7 +198,6 @@ class State {
   }
 
   static constexpr size_t kSpare = size_t{64} << 10;
-  static constexpr size_t kAlignment = 64;
   std::unique_ptr<cpu::HostSteps> steps_;
   Helpers helpers_;
   gemm::Target target_;
