@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/device_value.h"
 #include "backends/memory_plan.h"
 #include "ir/literal.h"
 #include "ir/module.h"
@@ -53,6 +54,15 @@ struct ExecutionResult {
   std::vector<std::vector<Literal>> outfeeds;  // per device
 };
 
+/// The same of a run on values that may stay on devices; of a tuple its elements. Nothing of devices that did
+/// not run.
+struct DeviceResult {
+  std::vector<std::vector<DeviceValue>> results;  // by device
+  std::vector<std::vector<Literal>> outfeeds;     // by device
+};
+/// The elements of a tuple, or the value itself.
+std::vector<DeviceValue> PartsOf(Literal result);
+
 /// A program ready to run. Immutable: several threads may run it at once.
 class Executable {
  public:
@@ -60,6 +70,10 @@ class Executable {
   /// Runs the entry computation on arguments[device][parameter]. Errors at run time: id runtime-…, exit 6.
   virtual Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                                       const ExecutionOptions& options) const = 0;
+  /// The same on values between runs: a backend that has memory of its own leaves results there, and takes
+  /// arguments that are there. Errors: those of Run().
+  virtual Result<DeviceResult> RunOnValues(std::vector<std::vector<DeviceValue>> arguments,
+                                           const ExecutionOptions& options) const;
   /// What a run takes by the clock of the device, in ns, without what is copied to and from it: the median of
   /// some runs that follow each other. Nothing where the device has no clock of its own, for several
   /// devices, and where the host does a part or another run on the same memory would do something else.

@@ -44,8 +44,8 @@ void Client::Do(llvm::function_ref<void()> work) const {
   work();
 }
 
-DeviceBuffer Client::Transfer(Literal value) {
-  auto pending = std::make_shared<Pending<Literal>>();
+DeviceBuffer Client::Transfer(DeviceValue value) {
+  auto pending = std::make_shared<Pending<DeviceValue>>();
   const Shape shape = value.shape();
   pending->Set(std::move(value));
   return {shape, std::move(pending)};

@@ -55,7 +55,7 @@ class Client {
 
   /// A buffer with this value, for programs of this client. On the cpu and the interpreter it is the
   /// literal's memory, which nobody else should write; on GPUs it goes there when a run needs it.
-  static DeviceBuffer Transfer(Literal value);
+  static DeviceBuffer Transfer(DeviceValue value);
 
  private:
   std::shared_ptr<ClientState> state_;  // shared with the programs

@@ -34,11 +34,10 @@ int64_t DevicesHere(const DeviceNetwork& network, int64_t devices) {
   return count;
 }
 
-using Arguments = std::vector<std::vector<Literal>>;
-
-/// One run within the limits of the client.
-Result<ExecutionResult> RunWithin(ClientState& client, const Executable& program, int64_t bytes,
-                                  Arguments arguments, const ExecutionOptions& options) {
+/// One run, `run`, within the limits of the client.
+template <class Run>
+std::invoke_result_t<Run> RunWithin(ClientState& client, int64_t bytes, const ExecutionOptions& options,
+                                    Run run) {
   const ClientWork work(client, options.stop);
   // Short programs look for requests seldom.
   if (Interrupted()) return Error(InterruptedError());
@@ -47,21 +46,23 @@ Result<ExecutionResult> RunWithin(ClientState& client, const Executable& program
   if (!options.only_device && options.network != nullptr) devices = DevicesHere(*options.network, devices);
   HLO_TRY(const Reservation memory,
           Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
-  return program.Run(std::move(arguments), options);
+  return run();
 }
 
-/// The same where others may have devices of the run, in its place among those of the network.
-Result<ExecutionResult> RunFor(ClientState& client, const Executable& program, int64_t bytes,
-                               Result<Arguments> arguments, const ExecutionOptions& options,
-                               std::optional<uint64_t> place = {}) {
-  const auto run = [&]() -> Result<ExecutionResult> {
-    if (!arguments) return Error(std::move(arguments).error());
-    return RunWithin(client, program, bytes, std::move(*arguments), options);
+/// The same where others may have devices of the run, in its place among those of the network; `ready`: an
+/// error that keeps it from beginning.
+template <class Run>
+std::invoke_result_t<Run> RunFor(ClientState& client, const Executable& program, int64_t bytes,
+                                 const ExecutionOptions& options, Run run, Status ready = {},
+                                 std::optional<uint64_t> place = {}) {
+  const auto within = [&]() -> std::invoke_result_t<Run> {
+    HLO_CHECK_OK(std::move(ready));
+    return RunWithin(client, bytes, options, run);
   };
   DeviceNetwork* const network = options.only_device ? nullptr : options.network;
-  if (network == nullptr) return run();
+  if (network == nullptr) return within();
   network->Enter(place ? *place : network->NextPlace(), program.module());
-  Result<ExecutionResult> done = run();
+  std::invoke_result_t<Run> done = within();
   network->Leave(done ? Status() : Status(Error(done.error())));
   return done;
 }
@@ -101,23 +102,22 @@ struct ClientProgram::Task {
   int64_t bytes;
   const ExecutionOptions* options;  // of the caller, or `own`
   std::optional<ExecutionOptions> own;
-  std::vector<std::vector<PendingLiteral>> arguments;
+  std::vector<std::vector<PendingValue>> arguments;
   std::vector<std::vector<bool>> donated;
-  std::vector<std::vector<PendingLiteral>> results;  // by device, of a tuple its elements
-  bool tuple;
-  std::optional<uint64_t> place;  // among the runs of a network
+  std::vector<std::vector<PendingValue>> results;  // by device, of a tuple its elements
+  std::optional<uint64_t> place;                   // among the runs of a network
   std::shared_ptr<Pending<Execution::Outfeeds>> outfeeds;
 
-  Result<Arguments> TakeArguments() {
-    Arguments values(arguments.size());
+  Result<std::vector<std::vector<DeviceValue>>> TakeArguments() {
+    std::vector<std::vector<DeviceValue>> values(arguments.size());
     for (size_t d = 0; d < arguments.size(); ++d)
       for (size_t p = 0; p < arguments[d].size(); ++p) {
         HLO_CHECK_OK(arguments[d][p]->Wait());
         // Of a buffer that was donated nobody else has the value but runs that were asked for earlier.
         const bool only = donated[d][p] && arguments[d][p].use_count() == 1;
-        HLO_TRY(Literal value, only ? arguments[d][p]->Take() : arguments[d][p]->Get());
-        values[d].push_back(
-            AsArgument(std::move(value), program->module().entry()->parameters()[p]->shape()));
+        HLO_TRY(DeviceValue value, only ? arguments[d][p]->Take() : arguments[d][p]->Get());
+        HLO_TRY(value, AsArgument(std::move(value), program->module().entry()->parameters()[p]->shape()));
+        values[d].push_back(std::move(value));
         arguments[d][p].reset();
       }
     return values;
@@ -125,23 +125,21 @@ struct ClientProgram::Task {
 
   void Fail(const Diagnostic& error) {
     for (auto& mine : results)
-      for (PendingLiteral& result : mine) result->Set(Error(error));
+      for (PendingValue& result : mine) result->Set(Error(error));
     outfeeds->Set(Error(error));
   }
 
   void Do(ClientState& client) {
-    auto done = RunFor(client, *program, bytes, TakeArguments(), *options, place);
+    // Before memory is set aside: what makes them may need some.
+    auto values = TakeArguments();
+    auto done = RunFor(
+        client, *program, bytes, *options, [&] { return program->RunOnValues(std::move(*values), *options); },
+        values ? Status() : Status(Error(values.error())), place);
     if (!done) return Fail(done.error());
     for (size_t d = 0; d < results.size(); ++d) {
-      const bool ran =
-          options->only_device ? static_cast<size_t>(*options->only_device) == d : IsHere(*options, d);
-      std::vector<Literal> parts(results[d].size());
-      if (tuple && ran)
-        llvm::move(done->results[d].MutableElements(), parts.begin());
-      else if (ran)
-        parts.front() = std::move(done->results[d]);
-      for (size_t i = 0; i < parts.size(); ++i)
-        if (ran)
+      std::vector<DeviceValue>& parts = done->results[d];
+      for (size_t i = 0; i < results[d].size(); ++i)
+        if (i < parts.size())
           results[d][i]->Set(std::move(parts[i]));
         else
           results[d][i]->Set(Error("usage-name", {}, "device {0} did not run{1}", d,
@@ -161,6 +159,14 @@ bool IsArgumentFor(const Shape& shape, const Shape& parameter) {
 Literal AsArgument(Literal value, const Shape& parameter) {
   if (value.shape() != parameter) value = value.WithShape(parameter);
   return value;
+}
+
+Result<DeviceValue> AsArgument(DeviceValue value, const Shape& parameter) {
+  ShapeComparison but_for_layouts;
+  but_for_layouts.dynamic = true;
+  if (value.array() != nullptr && Same(value.shape(), parameter, but_for_layouts)) return value;
+  HLO_TRY(Literal host, std::move(value).ToHost());
+  return DeviceValue(AsArgument(std::move(host), parameter));
 }
 
 Status ClientState::Reserve(int64_t bytes) {
@@ -194,7 +200,14 @@ ClientProgram::ClientProgram(std::shared_ptr<ClientState> client, std::unique_pt
 
 Result<ExecutionResult> ClientProgram::Run(std::vector<std::vector<Literal>> arguments,
                                            const ExecutionOptions& options) const {
-  return RunFor(*client_, *program_, bytes_, std::move(arguments), options);
+  return RunFor(*client_, *program_, bytes_, options,
+                [&] { return program_->Run(std::move(arguments), options); });
+}
+
+Result<DeviceResult> ClientProgram::RunOnValues(std::vector<std::vector<DeviceValue>> arguments,
+                                                const ExecutionOptions& options) const {
+  return RunFor(*client_, *program_, bytes_, options,
+                [&] { return program_->RunOnValues(std::move(arguments), options); });
 }
 
 Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
@@ -210,26 +223,25 @@ Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
   task->donated.resize(arguments.size());
   for (size_t d = 0; d < arguments.size(); ++d)
     for (const BufferArgument& argument : arguments[d]) {
-      HLO_TRY(PendingLiteral claimed, argument.buffer.Claim(/*donate=*/false));
+      HLO_TRY(PendingValue claimed, argument.buffer.Claim(/*donate=*/false));
       task->arguments[d].push_back(std::move(claimed));
       task->donated[d].push_back(argument.donate);
     }
   // Not before all are there; one may be the argument of several parameters.
-  llvm::SmallPtrSet<const Pending<Literal>*, 8> given;
+  llvm::SmallPtrSet<const Pending<DeviceValue>*, 8> given;
   for (size_t d = 0; d < arguments.size(); ++d)
     for (size_t p = 0; p < arguments[d].size(); ++p)
       if (arguments[d][p].donate && given.insert(task->arguments[d][p].get()).second)
         HLO_CHECK_OK(arguments[d][p].buffer.Claim(/*donate=*/true));
   const Shape& root = module().entry()->root()->shape();
-  task->tuple = root.IsTuple();
   execution.results.resize(static_cast<size_t>(devices));
   for (auto& mine : execution.results) {
-    std::vector<PendingLiteral>& pending = task->results.emplace_back();
-    for (const Shape& shape : task->tuple ? root.tuple_shapes() : llvm::ArrayRef(root)) {
-      auto made = std::make_shared<Pending<Literal>>();
+    std::vector<PendingValue>& pending = task->results.emplace_back();
+    for (const Shape& shape : root.IsTuple() ? root.tuple_shapes() : llvm::ArrayRef(root)) {
+      auto made = std::make_shared<Pending<DeviceValue>>();
       pending.push_back(made);
       // Users are counted apart from who makes it: Arguments() asks whether there is another one.
-      mine.emplace_back(shape, PendingLiteral(made.get(), [made](Pending<Literal>*) {}));
+      mine.emplace_back(shape, PendingValue(made.get(), [made](Pending<DeviceValue>*) {}));
     }
   }
   execution.outfeeds = task->outfeeds = std::make_shared<Pending<Execution::Outfeeds>>();

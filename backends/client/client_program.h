@@ -27,6 +27,9 @@ struct Execution {
 bool IsArgumentFor(const Shape& shape, const Shape& parameter);
 /// Such a value with the parameter's shape: another layout is another name.
 Literal AsArgument(Literal value, const Shape& parameter);
+/// The same. An array on a device stays there if nothing but layouts is different. Errors: those of the
+/// device.
+Result<DeviceValue> AsArgument(DeviceValue value, const Shape& parameter);
 
 /// Threads may share it; it may outlive its client.
 class ClientProgram final : public Executable {
@@ -34,6 +37,8 @@ class ClientProgram final : public Executable {
   ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program);
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override;
+  Result<DeviceResult> RunOnValues(std::vector<std::vector<DeviceValue>> arguments,
+                                   const ExecutionOptions& options) const override;
   /// Begins a run on arguments[device][parameter]; as many are under way at a time as ClientOptions::threads
   /// says, or 32, and they begin in the order in which they are asked for; what `options` point to lives
   /// until its end. Errors: input-shape, where an argument is not what the parameter is, whatever the

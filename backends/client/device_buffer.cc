@@ -2,12 +2,12 @@
 
 namespace hlo {
 
-DeviceBuffer::DeviceBuffer(const Shape& shape, PendingLiteral value) : state_(std::make_shared<State>()) {
+DeviceBuffer::DeviceBuffer(const Shape& shape, PendingValue value) : state_(std::make_shared<State>()) {
   state_->shape = shape;
   state_->value = std::move(value);
 }
 
-Result<PendingLiteral> DeviceBuffer::Claim(bool donate) const {
+Result<PendingValue> DeviceBuffer::Claim(bool donate) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->value == nullptr)
     return Error("usage-name", {}, "a buffer {0} is used that was donated to a run before", state_->shape);
@@ -21,13 +21,18 @@ bool DeviceBuffer::IsReady() const {
 }
 
 Status DeviceBuffer::Wait() const {
-  HLO_TRY(const PendingLiteral value, Claim(/*donate=*/false));
+  HLO_TRY(const PendingValue value, Claim(/*donate=*/false));
   return value->Wait();
 }
 
-Result<Literal> DeviceBuffer::ToHost() const {
-  HLO_TRY(const PendingLiteral value, Claim(/*donate=*/false));
+Result<DeviceValue> DeviceBuffer::Value() const {
+  HLO_TRY(const PendingValue value, Claim(/*donate=*/false));
   return value->Get();
+}
+
+Result<Literal> DeviceBuffer::ToHost() const {
+  HLO_TRY(DeviceValue value, Value());
+  return std::move(value).ToHost();
 }
 
 }  // namespace hlo

@@ -5,8 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "ir/literal.h"
-#include "ir/support/result.h"
+#include "backends/device_value.h"
 
 namespace hlo {
 
@@ -53,14 +52,14 @@ class Pending {
   std::optional<Result<T>> value_;
 };
 
-using PendingLiteral = std::shared_ptr<Pending<Literal>>;
+using PendingValue = std::shared_ptr<Pending<DeviceValue>>;
 
 /// A value on a device; copies are the same buffer. It can be used before it has been made: what uses it
 /// waits.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  DeviceBuffer(const Shape& shape, PendingLiteral value);
+  DeviceBuffer(const Shape& shape, PendingValue value);
 
   /// With its layout.
   [[nodiscard]] const Shape& shape() const { return state_->shape; }
@@ -70,15 +69,17 @@ class DeviceBuffer {
   Status Wait() const;
   /// Waits, and brings the value to the host. Errors: those of Wait().
   [[nodiscard]] Result<Literal> ToHost() const;
+  /// Waits, and gives the value where it is. Errors: those of Wait().
+  [[nodiscard]] Result<DeviceValue> Value() const;
   /// What a run reads when its turn comes. `donate`: the buffer is the run's from now on, which may write its
   /// results there; nobody else may use it any more. Errors: usage-name, if it was donated before.
-  [[nodiscard]] Result<PendingLiteral> Claim(bool donate) const;
+  [[nodiscard]] Result<PendingValue> Claim(bool donate) const;
 
  private:
   struct State {
     Shape shape;
     std::mutex mutex;
-    PendingLiteral value;  // null: donated
+    PendingValue value;  // null: donated
   };
   std::shared_ptr<State> state_;
 };

@@ -167,28 +167,23 @@ hlo::Result<Execution> ExecutableState::Run(Span<const std::vector<Buffer>> argu
 hlo::Result<std::optional<std::vector<Buffer>>> ExecutableState::RunAtOnce(
     Span<const Buffer> arguments) const {
   if (devices.size() != 1 || arguments.size() != parameters.size()) return std::nullopt;
-  std::vector<std::vector<hlo::Literal>> values(1);
+  std::vector<std::vector<hlo::DeviceValue>> values(1);
   values[0].reserve(arguments.size());
   for (size_t p = 0; p < arguments.size(); ++p) {
     const BufferState* buffer = BufferState::Get(arguments[p]);
     if (!buffer || buffer->client != client || buffer->device != devices[0] || buffer->shape->IsTuple() ||
         !buffer->parts.front().IsReady())
       return std::nullopt;
-    HLO_TRY(hlo::Literal value, buffer->parts.front().ToHost());
+    HLO_TRY(hlo::DeviceValue value, buffer->parts.front().Value());
     if (!hlo::IsArgumentFor(value.shape(), parameters[p])) return std::nullopt;
-    values[0].push_back(hlo::AsArgument(std::move(value), parameters[p]));
+    HLO_TRY(value, hlo::AsArgument(std::move(value), parameters[p]));
+    values[0].push_back(std::move(value));
   }
-  HLO_TRY(hlo::ExecutionResult done, program->Run(std::move(values), execution));
+  HLO_TRY(hlo::DeviceResult done, program->RunOnValues(std::move(values), execution));
   std::vector<Buffer> made;
-  const auto add = [&](hlo::Literal part) {
+  for (hlo::DeviceValue& part : done.results.front())
     made.push_back(BufferState::Make(
         {client, results->parts[made.size()], devices[0], {hlo::Client::Transfer(std::move(part))}}));
-  };
-  hlo::Literal& result = done.results.front();
-  if (!results->whole->IsTuple())
-    add(std::move(result));
-  else
-    for (hlo::Literal& part : result.MutableElements()) add(std::move(part));
   return made;
 }
 

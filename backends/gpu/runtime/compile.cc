@@ -33,32 +33,35 @@ class GpuExecutable final : public Executable {
 
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override {
-    // Of several devices at once nobody knows whose counts they are.
-    const int64_t devices = options.replica_count * options.partition_count;
-    HLO_TRY(const std::vector<int> gpus, GpusOf(devices));
-    return RunOnDevices(
-        std::move(arguments), options,
-        [&](hlo::Device& device, std::vector<Literal> mine) -> Result<Literal> {
-          HLO_TRY(LoadedProgram* const loaded, Loaded(gpus[static_cast<size_t>(device.id())]));
-          std::optional<Profile::Recorder> recorder;
-          if (options.profile != nullptr)
-            recorder.emplace(*options.profile, devices == 1 ? loaded->gpu().counts() : nullptr);
-          Result<Literal> result = loaded->Run(
-              device, std::move(mine),
-              {.observer = options.on_instruction ? &options.on_instruction : nullptr,
-               .listener = recorder ? &*recorder : nullptr,
-               .took = recorder && !platform_.emulated ? [&recorder](int64_t ns) { recorder->Took(ns); }
-                                                       : std::function<void(int64_t)>(),
-               .done_by =
-                   [&](llvm::StringRef library) {
-                     if (recorder) recorder->DoneBy(library);
-                     if (options.on_library) options.on_library(library);
-                   },
-               .wait_each = wait_each_,
-               .graphs = graphs_});
-          if (auto remark = loaded->gpu().TakeRemark(); remark && report_) report_(std::move(*remark));
-          return result;
-        });
+    return RunWith(std::move(arguments), options,
+                   [](LoadedProgram& loaded, hlo::Device& device, std::vector<Literal>& mine,
+                      const LoadedProgram::Observers& observers) {
+                     return loaded.Run(device, ToValues(std::move(mine)), observers);
+                   });
+  }
+  Result<DeviceResult> RunOnValues(std::vector<std::vector<DeviceValue>> arguments,
+                                   const ExecutionOptions& options) const override {
+    DeviceResult result;
+    result.results.resize(arguments.size());
+    for (std::vector<DeviceValue>& mine : arguments)
+      for (DeviceValue& argument : mine) {
+        if (argument.array() != nullptr) continue;
+        HLO_TRY(Literal host, std::move(argument).ToHost());
+        argument = DeviceValue(std::move(host).Unpack());
+      }
+    // Devices take their arguments themselves: for what runs them there are none.
+    std::vector<std::vector<Literal>> none(arguments.size());
+    HLO_TRY(ExecutionResult run,
+            RunWith(std::move(none), options,
+                    [&](LoadedProgram& loaded, hlo::Device& device, std::vector<Literal>&,
+                        const LoadedProgram::Observers& observers) -> Result<Literal> {
+                      const auto number = static_cast<size_t>(device.id());
+                      HLO_TRY(result.results[number],
+                              loaded.RunThere(device, std::move(arguments[number]), observers));
+                      return Literal();
+                    }));
+    result.outfeeds = std::move(run.outfeeds);
+    return result;
   }
   Result<std::optional<int64_t>> DeviceTime(const std::vector<std::vector<Literal>>& arguments,
                                             const ExecutionOptions& options) const override {
@@ -83,6 +86,37 @@ class GpuExecutable final : public Executable {
   }
 
  private:
+  /// `run` for each device on its GPU.
+  template <class RunOne>
+  Result<ExecutionResult> RunWith(std::vector<std::vector<Literal>> arguments,
+                                  const ExecutionOptions& options, RunOne run) const {
+    // Of several devices at once nobody knows whose counts they are.
+    const int64_t devices = options.replica_count * options.partition_count;
+    HLO_TRY(const std::vector<int> gpus, GpusOf(devices));
+    return RunOnDevices(
+        std::move(arguments), options,
+        [&](hlo::Device& device, std::vector<Literal> mine) -> Result<Literal> {
+          HLO_TRY(LoadedProgram* const loaded, Loaded(gpus[static_cast<size_t>(device.id())]));
+          std::optional<Profile::Recorder> recorder;
+          if (options.profile != nullptr)
+            recorder.emplace(*options.profile, devices == 1 ? loaded->gpu().counts() : nullptr);
+          Result<Literal> result =
+              run(*loaded, device, mine,
+                  {.observer = options.on_instruction ? &options.on_instruction : nullptr,
+                   .listener = recorder ? &*recorder : nullptr,
+                   .took = recorder && !platform_.emulated ? [&recorder](int64_t ns) { recorder->Took(ns); }
+                                                           : std::function<void(int64_t)>(),
+                   .done_by =
+                       [&](llvm::StringRef library) {
+                         if (recorder) recorder->DoneBy(library);
+                         if (options.on_library) options.on_library(library);
+                       },
+                   .wait_each = wait_each_,
+                   .graphs = graphs_});
+          if (auto remark = loaded->gpu().TakeRemark(); remark && report_) report_(std::move(*remark));
+          return result;
+        });
+  }
   /// The GPU of each device.
   Result<std::vector<int>> GpusOf(int64_t devices) const {
     if (!gpus_.empty()) {

@@ -26,6 +26,9 @@ class ResultReader {
     HLO_CHECK_OK(frame_.stream().Arrive());
     return value;
   }
+  /// The next leaf.
+  [[nodiscard]] const Leaf* at() const { return at_; }
+  void Skip() { ++at_; }
 
  private:
   Result<Literal> ReadPart(const Shape& shape) {
@@ -141,6 +144,7 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
   place->graphs = std::make_unique<StepGraphs>(gpu_);
   place->bases = constant_bases_;
   place->arguments.resize(program_.buffers.size());
+  place->arrays.resize(program_.buffers.size());
   HLO_TRY(const CuDevicePtr arena, Allocate(program_.arena_bytes, "temporaries", place->blocks));
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
     const Buffer& buffer = program_.buffers[i];
@@ -176,25 +180,43 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::TakePlace(const hlo::Device& devi
   return place;
 }
 
-Status LoadedProgram::SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame) {
+Status LoadedProgram::SetArgument(Place& place, size_t buffer, const DeviceValue& argument, Frame& frame) {
+  const bool written = program_.buffers[buffer].written;
+  if (argument.array() != nullptr) {
+    place.arguments[buffer] = {};
+    const auto* array = static_cast<const GpuArray*>(argument.array().get());
+    if (place.arrays[buffer].lock() != argument.array() && array->bytes() != 0)
+      HLO_CHECK_OK(
+          frame.stream().Copy(place.bases[buffer], array->address(), static_cast<size_t>(array->bytes())));
+    place.arrays[buffer] = written ? nullptr : argument.array();
+    return {};
+  }
+  place.arrays[buffer].reset();
+  const Literal& host = Part(argument.host(), program_.buffers[buffer].index);
+  if (!host.shape().IsArray()) return {};
+  if (place.arguments[buffer].data() != host.data() || host.byte_size() == 0) {
+    place.arguments[buffer] = {};
+    HLO_CHECK_OK(frame.stream().ToDevice(place.bases[buffer], host.data(), host.byte_size()));
+  }
+  // Bytes that are shared do not change. Nobody can come again with those that are only ours.
+  const bool keeps = !written && !host.IsUnique();
+  place.arguments[buffer] = keeps ? host : Literal();
+  return {};
+}
+
+Status LoadedProgram::SetArguments(Place& place, const std::vector<DeviceValue>& arguments, Frame& frame) {
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
     const Buffer& buffer = program_.buffers[i];
     if (buffer.kind != BufferKind::Parameter) continue;
-    const Literal& argument = Part(arguments[static_cast<size_t>(buffer.parameter)], buffer.index);
-    if (!argument.shape().IsArray()) continue;
-    if (place.arguments[i].data() != argument.data() || argument.byte_size() == 0) {
-      place.arguments[i] = {};
-      HLO_CHECK_OK(frame.stream().ToDevice(place.bases[i], argument.data(), argument.byte_size()));
-    }
-    // Bytes that are shared do not change. Nobody can come again with those that are only ours.
-    const bool keeps = !buffer.written && !argument.IsUnique();
-    place.arguments[i] = keeps ? argument : Literal();
+    HLO_CHECK_OK(SetArgument(place, i, arguments[static_cast<size_t>(buffer.parameter)], frame));
   }
   for (const Value& parameter : program_.parameters)
     for (const Leaf& leaf : parameter.leaves) {
       if (leaf.slice.sizes < 0 || leaf.slice.buffer < 0) continue;
       const Buffer& buffer = program_.buffers[static_cast<size_t>(leaf.slice.buffer)];
-      const Literal& argument = Part(arguments[static_cast<size_t>(buffer.parameter)], buffer.index);
+      const DeviceValue& value = arguments[static_cast<size_t>(buffer.parameter)];
+      if (value.array() != nullptr) continue;  // as large as it may be
+      const Literal& argument = Part(value.host(), buffer.index);
       if (!argument.HasDynamicSizes()) continue;
       Dims& sizes = frame.Sizes(leaf.slice);
       sizes.clear();
@@ -248,7 +270,7 @@ Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Liter
   HLO_TRY(PlacePtr place, TakePlace(device));
   place->has_run = true;  // what is measured are the runs that follow
   Frame frame(WaysOf(*place, device, graphs), static_cast<size_t>(program_.sizes_count));
-  HLO_CHECK_OK(SetArguments(*place, arguments, frame));
+  HLO_CHECK_OK(SetArguments(*place, ToValues(std::move(arguments)), frame));
   HLO_TRY(const Event begin, Event::Create(gpu_, /*timed=*/true));
   HLO_TRY(const Event end, Event::Create(gpu_, /*timed=*/true));
   const auto measure = [&](int times) -> Result<double> {
@@ -276,9 +298,40 @@ Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Liter
   return measured[static_cast<size_t>(runs / 2)] * kPerMillisecond;
 }
 
-Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arguments,
-                                   const Observers& observers) {
+Result<std::vector<DeviceValue>> LoadedProgram::KeepResults(Frame& frame) {
+  std::vector<DeviceValue> results;
+  const Leaf* leaf = program_.result.leaves.begin();
+  ResultReader reader(frame, program_.result);
+  const Shape& whole = program_.result.shape;
+  for (const Shape& shape : whole.IsTuple() ? whole.tuple_shapes() : llvm::ArrayRef(whole)) {
+    const bool stays = shape.IsArray() && !shape.HasDynamicDimension() && leaf->slice.buffer >= 0;
+    if (!stays) {
+      HLO_TRY(Literal part, reader.Read(shape));
+      results.emplace_back(std::move(part));
+    } else {
+      HLO_TRY(const auto array, GpuArray::Make(memory_, shape));
+      if (array->bytes() != 0)
+        HLO_CHECK_OK(frame.stream().Copy(array->address(), frame.At(leaf->slice),
+                                         static_cast<size_t>(array->bytes())));
+      results.emplace_back(std::shared_ptr<const DeviceArray>(array));
+      reader.Skip();
+    }
+    leaf = reader.at();
+  }
+  return results;
+}
+
+template <class Read>
+auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> arguments,
+                            const Observers& observers, Read read) -> decltype(read(std::declval<Frame&>())) {
   HLO_CHECK_OK(gpu_->MakeCurrent());
+  for (DeviceValue& argument : arguments) {  // of another GPU
+    const auto* array = static_cast<const GpuArray*>(argument.array().get());
+    if (array == nullptr || &array->gpu() == gpu_.get()) continue;
+    HLO_TRY(Literal host, argument.ToHost());
+    argument = DeviceValue(std::move(host));
+    HLO_CHECK_OK(gpu_->MakeCurrent());
+  }
   // A place where something went wrong is not used again.
   HLO_TRY(PlacePtr place, TakePlace(device));
   Frame::Of of = WaysOf(*place, device, observers.graphs);
@@ -290,14 +343,30 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<Literal> arg
   of.names_each = observers.wait_each;
   Frame frame(of, static_cast<size_t>(program_.sizes_count));
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
-  arguments.clear();
+  // Arrays of the GPU are read later than this.
+  for (DeviceValue& argument : arguments)
+    if (argument.array() == nullptr) argument = DeviceValue();
   HLO_CHECK_OK(RunSequence(program_.entry, frame));
-  HLO_TRY(Literal result, ResultReader(frame, program_.result).Read(program_.result.shape));
+  auto result = read(frame);
+  if (!result) return result;
   HLO_CHECK_OK(frame.stream().Wait());
   place->has_run = true;
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(place));
   return result;
+}
+
+Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<DeviceValue> arguments,
+                                   const Observers& observers) {
+  return RunWith(device, std::move(arguments), observers, [&](Frame& frame) {
+    return ResultReader(frame, program_.result).Read(program_.result.shape);
+  });
+}
+
+Result<std::vector<DeviceValue>> LoadedProgram::RunThere(hlo::Device& device,
+                                                         std::vector<DeviceValue> arguments,
+                                                         const Observers& observers) {
+  return RunWith(device, std::move(arguments), observers, [&](Frame& frame) { return KeepResults(frame); });
 }
 
 }  // namespace hlo::gpu

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "backends/gpu/runtime/device_array.h"
 #include "backends/gpu/runtime/graphs.h"
 #include "backends/gpu/runtime/program.h"
 
@@ -29,7 +30,10 @@ class LoadedProgram {
     GraphUse graphs = GraphUse::Off;
   };
   /// One run on one simulated device. Errors: those of Gpu and of steps.
-  Result<Literal> Run(hlo::Device& device, std::vector<Literal> arguments, const Observers& observers);
+  Result<Literal> Run(hlo::Device& device, std::vector<DeviceValue> arguments, const Observers& observers);
+  /// The same; arrays whose sizes are known stay on the GPU. Of a tuple its elements.
+  Result<std::vector<DeviceValue>> RunThere(hlo::Device& device, std::vector<DeviceValue> arguments,
+                                            const Observers& observers);
   /// What a run takes by the GPU's clock, without what is copied from and to the host: the median of some.
   /// As Run() does it: on the streams of the program, or by `graphs`. Errors: those of Gpu and of steps.
   Result<double> Nanoseconds(hlo::Device& device, std::vector<Literal> arguments,
@@ -48,13 +52,15 @@ class LoadedProgram {
     std::vector<CuDevicePtr> bases;       // by buffer
     std::vector<CuDevicePtr> workspaces;  // by stream
     int64_t device = 0;                   // that ran last
-    std::vector<Literal> arguments;       // by buffer: what is still there of those of the last run
+    std::vector<Literal> arguments;       // by buffer: what is still there of those of the last run, …
+    std::vector<std::weak_ptr<const DeviceArray>> arrays;  // … and of those that were on the GPU
     std::unique_ptr<StepGraphs> graphs;
     bool has_run = false;
   };
   using PlacePtr = std::unique_ptr<Place>;
 
-  LoadedProgram(const Program& program, GpuPtr gpu) : program_(program), gpu_(std::move(gpu)) {}
+  LoadedProgram(const Program& program, GpuPtr gpu)
+      : program_(program), gpu_(std::move(gpu)), memory_(std::make_shared<ArrayMemory>(gpu_)) {}
   Status LoadModules();
   Status LoadConstants();
   Result<CuDevicePtr> Allocate(int64_t bytes, const char* what, std::vector<DeviceMemoryBlock>& blocks);
@@ -65,10 +71,17 @@ class LoadedProgram {
   Frame::Of FrameOf(const Place& place, hlo::Device& device) const;
   /// By graphs, or on the streams of the program.
   Frame::Of WaysOf(const Place& place, hlo::Device& device, GraphUse graphs) const;
-  Status SetArguments(Place& place, std::vector<Literal>& arguments, Frame& frame);
+  Status SetArguments(Place& place, const std::vector<DeviceValue>& arguments, Frame& frame);
+  Status SetArgument(Place& place, size_t buffer, const DeviceValue& argument, Frame& frame);
+  Result<std::vector<DeviceValue>> KeepResults(Frame& frame);
+  /// `read` what the run leaves, before the place is another run's.
+  template <class Read>
+  auto RunWith(hlo::Device& device, std::vector<DeviceValue> arguments, const Observers& observers, Read read)
+      -> decltype(read(std::declval<Frame&>()));
 
   const Program& program_;
   GpuPtr gpu_;
+  std::shared_ptr<ArrayMemory> memory_;  // of results that stay
   std::vector<CuModule> modules_;
   std::vector<CuFunction> functions_;  // by kernel
   std::vector<DeviceMemoryBlock> constants_;

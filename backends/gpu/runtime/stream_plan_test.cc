@@ -70,7 +70,7 @@ class Streams : public testing::Test {
     }
     HLO_TRY(ExecutionResult result,
             RunOnDevices({std::move(arguments)}, {}, [&](hlo::Device& device, std::vector<Literal> mine) {
-              return loaded->Run(device, std::move(mine), {});
+              return loaded->Run(device, ToValues(std::move(mine)), {});
             }));
     return std::move(result.results.front());
   }

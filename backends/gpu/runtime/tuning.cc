@@ -148,7 +148,7 @@ class Tuner {
         return Literal::MakeToken();
       }
       const DeviceCounts before = gpu_->counts()();
-      HLO_TRY(Literal result, loaded->Run(device, std::move(mine), {}));
+      HLO_TRY(Literal result, loaded->Run(device, ToValues(std::move(mine)), {}));
       taken = Estimate(before, gpu_->counts()(), program->kernels, target_);
       return result;
     };

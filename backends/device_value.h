@@ -1,0 +1,55 @@
+// Values between runs: on the host, or where a backend keeps them.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "ir/literal.h"
+#include "ir/support/result.h"
+
+namespace hlo {
+
+/// An array in the memory of a backend's device. Nothing changes it; threads may share it.
+class DeviceArray {
+ public:
+  /// Static, no tuple; elements lie row by row whatever the layout.
+  explicit DeviceArray(Shape shape) : shape_(std::move(shape)) {}
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  virtual ~DeviceArray() = default;
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  /// A copy. Errors: those of the device.
+  [[nodiscard]] virtual Result<Literal> ToHost() const = 0;
+
+ private:
+  Shape shape_;
+};
+
+/// An argument or a result of a run. Copies share it.
+class DeviceValue {
+ public:
+  DeviceValue() = default;
+  // NOLINTBEGIN(google-explicit-constructor): is either
+  DeviceValue(Literal host) : host_(std::move(host)) {}
+  DeviceValue(std::shared_ptr<const DeviceArray> array) : array_(std::move(array)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  /// Null: the value is on the host.
+  [[nodiscard]] const std::shared_ptr<const DeviceArray>& array() const { return array_; }
+  /// Of a value on the host.
+  [[nodiscard]] const Literal& host() const { return host_; }
+  [[nodiscard]] const Shape& shape() const { return array_ != nullptr ? array_->shape() : host_.shape(); }
+  /// Brings it to the host, if it is not there. Errors: those of the device.
+  [[nodiscard]] Result<Literal> ToHost() const& { return array_ != nullptr ? array_->ToHost() : host_; }
+  [[nodiscard]] Result<Literal> ToHost() && {
+    return array_ != nullptr ? array_->ToHost() : std::move(host_);
+  }
+
+ private:
+  Literal host_;
+  std::shared_ptr<const DeviceArray> array_;
+};
+
+/// Values on the host.
+std::vector<DeviceValue> ToValues(std::vector<Literal> literals);
+
+}  // namespace hlo
