@@ -83,6 +83,7 @@ LAYERS['tools/library'] = ['tools/library/documents', *TOOL_BASE, 'tools/common'
 LAYERS['tools/library/include/hlo'] = []
 LAYERS['tools/library/documents'] = []
 LAYERS['tools/library/examples'] = []
+LAYERS['tools/library/examples/embedding'] = []
 # On the installed library, as programs are.
 LAYERS['tools/python'] = []
 LAYERS['tools/library/examples/ahead_of_time'] = []

@@ -3,11 +3,13 @@
 //   bench_calls [--seconds=S]
 //
 // Runs a program of one scalar instruction on literals and on buffers, waiting for each call, and with many
-// calls under way; prints nanoseconds per call, the best of repeated measurements (for S seconds each,
-// default 1).
+// calls under way, by the client within and by the interfaces for programs; prints nanoseconds per call, the
+// best of repeated measurements (for S seconds each, default 1).
 #include <chrono>
 
 #include "backends/client/client.h"
+#include "hlo/client.h"
+#include "hlo/hlo_c.h"
 #include "llvm/Support/Format.h"
 #include "parser/parser.h"
 
@@ -35,6 +37,50 @@ double Best(double seconds, F body) {
   return best;
 }
 
+void Print(llvm::StringRef what, double nanoseconds) {
+  llvm::outs() << llvm::format("%-36s %8.0f ns\n", what.str().c_str(), nanoseconds);
+}
+
+/// The headers of C++ for programs.
+bool BenchCpp(double seconds) {
+  const auto client = hlo_toolkit::Client::Create().value();
+  const auto program = client->Compile(hlo_toolkit::XlaComputation::FromText(kScalar.str()).value()).value();
+  const hlo_toolkit::Literal one = hlo_toolkit::LiteralUtil::CreateR0<float>(1);
+  bool good = true;
+  Print("C++, literals", Best(seconds, [&] {
+          for (int i = 0; i < kCalls; ++i) good &= program.Run({one}).ok();
+        }));
+  const hlo_toolkit::Buffer buffer = client->ToDevice(one).value();
+  Print("C++, buffers", Best(seconds, [&] {
+          for (int i = 0; i < kCalls; ++i) good &= program.Execute({buffer}).ok();
+        }));
+  return good;
+}
+
+/// The interface of C, on memory of the caller's.
+bool BenchC(double seconds) {
+  HloModule* module = nullptr;
+  HloClient* client = nullptr;
+  HloExecutable* program = nullptr;
+  bool good = hlo_module_parse(kScalar.data(), kScalar.size(), nullptr, &module) == nullptr &&
+              hlo_client_create(nullptr, &client) == nullptr &&
+              hlo_client_compile(client, module, &program) == nullptr;
+  float x = 1, y = 0;
+  auto argument = HLO_INIT(HloArray), result = HLO_INIT(HloArray);
+  good = good && hlo_executable_argument(program, 0, &argument) == nullptr &&
+         hlo_executable_result(program, 0, &result) == nullptr;
+  argument.data = &x;
+  result.data = &y;
+  Print("C, arrays of the caller's", Best(seconds, [&] {
+          for (int i = 0; i < kCalls; ++i)
+            good &= hlo_executable_execute(program, &argument, 1, &result, 1) == nullptr;
+        }));
+  hlo_executable_free(program);
+  hlo_client_free(client);
+  hlo_module_free(module);
+  return good && y == 2;
+}
+
 Status Bench(double seconds) {
   const ParseResult parsed = ParseModule(std::make_shared<SourceBuffer>("scalar.hlo", kScalar.str()));
   const Client client(Platform::Cpu);
@@ -42,20 +88,17 @@ Status Bench(double seconds) {
   const Literal one = Literal::Scalar(ElementType::F32, 1.0F);
   const ExecutionOptions options;
   Status failed;
-  const auto print = [](llvm::StringRef what, double nanoseconds) {
-    llvm::outs() << llvm::format("%-36s %8.0f ns\n", what.str().c_str(), nanoseconds);
-  };
-  print("literals, one call after the other", Best(seconds, [&] {
+  Print("literals, one call after the other", Best(seconds, [&] {
           for (int i = 0; i < kCalls; ++i)
             if (auto result = program->Run({{one}}, options); !result) failed = Error(result.error());
         }));
   const DeviceBuffer buffer = Client::Transfer(one);
-  print("buffers, one call after the other", Best(seconds, [&] {
+  Print("buffers, one call after the other", Best(seconds, [&] {
           for (int i = 0; i < kCalls; ++i)
             if (auto run = program->Begin({{{buffer}}}, options); !run || !run->Wait())
               failed = run ? run->Wait() : Status(Error(run.error()));
         }));
-  print("buffers, all calls under way", Best(seconds, [&] {
+  Print("buffers, all calls under way", Best(seconds, [&] {
           std::vector<Execution> runs;
           for (int i = 0; i < kCalls; ++i)
             if (auto run = program->Begin({{{buffer}}}, options)) runs.push_back(std::move(*run));
@@ -79,5 +122,5 @@ int main(int argc, char** argv) {
     llvm::errs() << hlo::Render(status.error());
     return 1;
   }
-  return 0;
+  return hlo::BenchCpp(seconds) && hlo::BenchC(seconds) ? 0 : 1;
 }
