@@ -1,5 +1,5 @@
-# The shared library, what is installed, and Debian packages. Components: `tools`, `library` (with headers); `wheel` has
-# what the Python package takes along.
+# The shared library, what is installed, and Debian packages. Components: `tools`, `cross` (code ahead of time for other
+# machines), `library` (with headers); `wheel` has what the Python package takes along.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -56,6 +56,9 @@ install(TARGETS hlo RUNTIME DESTINATION ${programs} COMPONENT tools)
 if(TARGET hlo_mpi)
   install(TARGETS hlo_mpi LIBRARY DESTINATION ${programs} COMPONENT tools)
 endif()
+if(TARGET hlo_cross)
+  install(TARGETS hlo_cross RUNTIME DESTINATION ${programs} COMPONENT cross)
+endif()
 file(RELATIVE_PATH to_programs /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${programs})
 foreach(tool opt run diff viz)
   install(CODE "
@@ -93,6 +96,14 @@ install(FILES ${PROJECT_BINARY_DIR}/hlo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/library/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hlo-toolkit-dev/examples COMPONENT library)
 
+# All that is installed.
+add_custom_target(hlo_packaged)
+foreach(target hlo hlo_mpi hlo_cross hlo_archive hlo_shared hlo_linked hlo_documents)
+  if(TARGET ${target})
+    add_dependencies(hlo_packaged ${target})
+  endif()
+endforeach()
+
 install(TARGETS hlo_shared LIBRARY DESTINATION . COMPONENT wheel EXCLUDE_FROM_ALL NAMELINK_SKIP)
 install(TARGETS hlo_linked RUNTIME DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
 
@@ -107,6 +118,9 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_OUTPUT_FILE_PREFIX ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL tools library)
+if(TARGET hlo_cross)
+  list(APPEND CPACK_COMPONENTS_ALL cross)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 # Packs in seconds, to little more than xz does in a minute.
@@ -124,5 +138,9 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libc6 (>= 2.36), libstdc++6 (>= 12), libre2-9")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "libopenblas0, libgvc6")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libdnnl2, cmake, pkg-config")
+set(CPACK_DEBIAN_CROSS_PACKAGE_NAME hlo-toolkit-cross)
+set(CPACK_DEBIAN_CROSS_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_CROSS_PACKAGE_DEPENDS "hlo-toolkit (= ${PROJECT_VERSION}), libc6 (>= 2.36)")
+set(CPACK_COMPONENT_CROSS_DESCRIPTION "Code ahead of time for other kinds of machines: hlo-opt --aot --target=aarch64-linux-gnu")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The HLO toolkit for programs in C++ and C: headers and library")
 include(CPack)
