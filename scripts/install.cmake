@@ -106,6 +106,9 @@ endforeach()
 
 install(TARGETS hlo_shared LIBRARY DESTINATION . COMPONENT wheel EXCLUDE_FROM_ALL NAMELINK_SKIP)
 install(TARGETS hlo_linked RUNTIME DESTINATION bin COMPONENT wheel EXCLUDE_FROM_ALL)
+if(TARGET hlo_mpi)
+  install(TARGETS hlo_mpi LIBRARY DESTINATION . COMPONENT wheel EXCLUDE_FROM_ALL)
+endif()
 
 # --- Debian packages: `cpack` in the build folder ---
 set(CPACK_GENERATOR DEB)

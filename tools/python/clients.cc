@@ -125,7 +125,7 @@ std::vector<nb::object> RunOnDevices(const Program& program, const nb::list& arg
   if (!results.ok()) CheckSignals();
   std::vector<nb::object> made;
   for (hlo::Literal& result : Take(std::move(results)))
-    made.push_back(ToPython(Detached(std::move(result), all)));
+    made.push_back(result.valid() ? ToPython(Detached(std::move(result), all)) : nb::none());
   return made;
 }
 
@@ -241,7 +241,8 @@ void AddPrograms(nb::module_& m) {
            "wrong on the\n"
            "way, ResourceExhausted, DeadlineExceeded, Cancelled.")
       .def("run_on_devices", &RunOnDevices, "arguments"_a, "seed"_a = nb::none(),
-           "The same on all devices: a list of arguments for each, and a result for each.")
+           "The same on all devices: a list of arguments for each, and a result for each. Those of other "
+           "processes have none.")
       .def(
           "execute",
           [](const Program& program, const std::vector<hlo::Buffer>& arguments,
@@ -375,7 +376,8 @@ void AddClients(nb::module_& m) {
           "__init__",
           [](ClientHandle* self, const std::string& platform, int devices, int threads, bool cache,
              const std::string& cache_folder, int64_t memory_limit, double time_limit, uint64_t seed,
-             const std::string& gpu_target) {
+             const std::string& gpu_target, const std::string& launcher, const std::string& coordinator,
+             std::optional<int> process_index, std::optional<int> process_count) {
             hlo::ClientOptions options;
             options.platform = platform;
             options.device_count = devices;
@@ -386,19 +388,33 @@ void AddClients(nb::module_& m) {
             options.time_limit = std::chrono::milliseconds(static_cast<int64_t>(time_limit * 1000));
             options.seed = seed;
             options.gpu_target = gpu_target;
+            options.launcher = launcher;
+            options.coordinator = coordinator;
+            options.process_index = process_index;
+            options.process_count = process_count;
             std::shared_ptr<hlo::Client> made = Take(hlo::Client::Create(options));
             new (self) ClientHandle{std::move(made)};
           },
           "platform"_a = "cpu", nb::kw_only(), "devices"_a = 1, "threads"_a = 0, "cache"_a = true,
           "cache_folder"_a = "", "memory_limit"_a = 0, "time_limit"_a = 0.0, "seed"_a = 42,
-          "gpu_target"_a = "h100",
+          "gpu_target"_a = "h100", "launcher"_a = "threads", "coordinator"_a = "",
+          "process_index"_a = nb::none(), "process_count"_a = nb::none(),
           "`platform`: cpu, interpreter, gpu (NVIDIA's) or gpu-emu (the same code, on the CPU). `devices`: "
           "simulated but\n"
           "on gpu. `threads`: 0 for those of the process. `memory_limit`: bytes of all runs together; "
           "`time_limit`:\n"
-          "seconds of each compilation and each run; 0: none.\n\nRaises InvalidArgument.")
+          "seconds of each compilation and each run; 0: none.\n\n"
+          "`launcher`: threads, all devices are in this process; mpi, those that mpirun or srun has started "
+          "share them; auto,\n"
+          "these, or the `process_count` ones that come to one `coordinator`, HOST:PORT.\n\n"
+          "Raises InvalidArgument; Unavailable without MPI; Aborted, if other processes do not come.")
       .def_prop_ro("platform", [](const ClientHandle& self) { return self.client->platform(); })
-      .def_prop_ro("device_count", [](const ClientHandle& self) { return self.client->device_count(); });
+      .def_prop_ro("device_count", [](const ClientHandle& self) { return self.client->device_count(); })
+      .def_prop_ro("process_index", [](const ClientHandle& self) { return self.client->process_index(); })
+      .def_prop_ro("process_count", [](const ClientHandle& self) { return self.client->process_count(); })
+      .def_prop_ro(
+          "addressable_devices", [](const ClientHandle& self) { return self.client->addressable_devices(); },
+          "The numbers of the devices of this process.");
   AddPreparation(client);
   AddTransfers(client);
 }

@@ -1,6 +1,9 @@
 """Compiling and running."""
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -14,6 +17,20 @@ ENDLESS = hlo.Module(
     "HloModule endless\nc {\n s = s32[] parameter(0)\n z = s32[] constant(1)\n ROOT l = pred[] compare(s, z), direction=LE\n}\n"
     "b {\n ROOT s = s32[] parameter(0)\n}\n"
     "ENTRY e {\n i = s32[] parameter(0)\n ROOT w = s32[] while(i), condition=c, body=b\n}")
+
+SUM = ("HloModule sum, replica_count=2\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+       " ROOT s = f32[] add(a, b)\n}\nENTRY e {\n x = f32[2] parameter(0)\n"
+       " ROOT r = f32[2] all-reduce(x), replica_groups={}, to_apply=add\n}")
+ONE_OF_TWO = f"""
+import sys
+import hlo_toolkit as hlo
+mine = int(sys.argv[2])
+client = hlo.Client(devices=2, launcher="auto", coordinator=sys.argv[1], process_index=mine, process_count=2)
+assert (client.process_index, client.process_count, client.addressable_devices) == (mine, 2, [mine])
+program = client.compile(hlo.Module({SUM!r}), replicas=2)
+results = program.run_on_devices([[[1, 2]] if mine == 0 else [], [[10, 20]] if mine == 1 else []])
+print([result if result is None else result.tolist() for result in results])
+"""
 
 
 class Running(unittest.TestCase):
@@ -67,16 +84,26 @@ class Running(unittest.TestCase):
             add.execute([x])
 
     def test_devices(self):
-        text = ("HloModule sum, replica_count=2\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
-                " ROOT s = f32[] add(a, b)\n}\nENTRY e {\n x = f32[2] parameter(0)\n"
-                " ROOT r = f32[2] all-reduce(x), replica_groups={}, to_apply=add\n}")
         client = hlo.Client(devices=2)
-        program = client.compile(hlo.Module(text), replicas=2)
+        program = client.compile(hlo.Module(SUM), replicas=2)
         self.assertEqual(program.device_count, 2)
         results = program.run_on_devices([[[1, 2]], [[10, 20]]])
         self.assertEqual([result.tolist() for result in results], [[11, 22], [11, 22]])
         with self.assertRaises(hlo.InvalidArgument):
-            hlo.Client().compile(hlo.Module(text), replicas=2)
+            hlo.Client().compile(hlo.Module(SUM), replicas=2)
+
+    def test_processes(self):
+        """Two processes that meet at an address have a device each."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        processes = [subprocess.Popen([sys.executable, "-c", ONE_OF_TWO, address, str(i)], text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE) for i in range(2)]
+        told = [process.communicate(timeout=60) for process in processes]
+        self.assertEqual([out for out, _ in told], ["[[11.0, 22.0], None]\n", "[None, [11.0, 22.0]]\n"], told)
+        self.assertEqual(hlo.Client(launcher="auto").addressable_devices, [0])
+        with self.assertRaises(hlo.InvalidArgument):
+            hlo.Client(launcher="pigeons")
 
     def test_reports(self):
         add = hlo.compile(ADD)
