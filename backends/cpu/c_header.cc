@@ -1,5 +1,7 @@
 #include "backends/cpu/c_header.h"
 
+#include <climits>
+
 #include "ir/print.h"
 #include "ir/support/json.h"
 #include "llvm/ADT/StringExtras.h"
@@ -73,7 +75,7 @@ CElement ElementOf(ElementType type) {
   if (type == ElementType::F64) return {"double"};
   const TypeInfo& info = Info(type);
   const bool has_sign = info.type_class == TypeClass::Signed;
-  return {(has_sign ? "int" : "uint") + std::to_string(8 * info.host_bytes()) + "_t"};
+  return {(has_sign ? "int" : "uint") + std::to_string(CHAR_BIT * info.host_bytes()) + "_t"};
 }
 
 /// `typedef float f_arg0[2][3];`

@@ -99,9 +99,12 @@ class EntryEmitter {
 
   BasicBlock* Block(const char* name) { return BasicBlock::Create(module_.getContext(), name, function_); }
 
+  /// Behind args, results and temp.
+  static constexpr unsigned kHelpers = 3;
+
   /// A function of args, results, temp and perhaps what the routines call, in which what follows is put.
   void Begin(llvm::Type* result, llvm::Function::LinkageTypes linkage, llvm::StringRef name) {
-    llvm::SmallVector<llvm::Type*, 4> arguments(entry_.archive ? 4 : 3, b_.getPtrTy());
+    llvm::SmallVector<llvm::Type*, 4> arguments(kHelpers + (entry_.archive ? 1 : 0), b_.getPtrTy());
     auto* type = llvm::FunctionType::get(result, arguments, false);
     function_ = llvm::Function::Create(type, linkage, name, module_);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -134,7 +137,8 @@ class EntryEmitter {
     for (size_t i = 0; i < places.size(); ++i)
       b_.CreateStore(At(places[i]), b_.CreateConstInBoundsGEP1_64(pointer, slots, i));
     Value* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
-    b_.CreateCall(routines_[number], {slots, nothing, entry_.archive ? function_->getArg(3) : nothing});
+    b_.CreateCall(routines_[number],
+                  {slots, nothing, entry_.archive ? function_->getArg(kHelpers) : nothing});
   }
 
   void CopyAll(llvm::ArrayRef<EntryPoint::Copy> copies) {

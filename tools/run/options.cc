@@ -129,11 +129,13 @@ constexpr OptionRow kDeviceRows[] = {
     Option<&R::num_partitions>("num-partitions", "N", "module", "partitions to simulate"),
     Option<&R::is_partitioned>("is-partitioned", "", "", "the module is already per device").Advanced(),
     Option<&R::launcher>("launcher", "HOW", "auto",
-                         "threads: in this process; mpi: over those of mpirun or srun; nccl: a GPU each"),
+                         "threads, mpi (processes of mpirun or srun) or nccl (a GPU each)"),
     Option<&R::coordinator>("coordinator", "HOST:PORT", "",
-                            "without MPI: where the first process listens and the others come to"),
-    Option<&R::rank>("rank", "N", "MPI's or Slurm's", "which of the processes this one is, from 0 on"),
-    Option<&R::world_size>("world-size", "N", "MPI's or Slurm's", "how many processes there are"),
+                            "without MPI: where the first process listens and the others come to")
+        .Advanced(),
+    Option<&R::rank>("rank", "N", "MPI's or Slurm's", "which of the processes this one is, from 0 on")
+        .Advanced(),
+    Option<&R::world_size>("world-size", "N", "MPI's or Slurm's", "how many processes there are").Advanced(),
     Option<&R::run_device>("run-device", "D", "", "run one device only").Advanced(),
     Option<&R::input_scope>("input-scope", "SCOPE", "global",
                             "global arrays are cut by sharding; or per-device")
@@ -239,7 +241,6 @@ constexpr llvm::StringRef kExamples[] = {
     "hlo-run --expected=@out.npz --tolerance=exact m.hlo reproducible?",
     "hlo-run --passes=algsimp --reference-platform m.hlo same values as without passes?",
     "mpirun -np 4 hlo-run m.hlo                          its devices spread over four processes",
-    "hlo-run --rank=0 --world-size=2 --coordinator=localhost:7000 m.hlo  and rank 1 in another shell",
     "hlo-run /tmp/dump                                   all modules of an XLA dump directory",
 };
 
