@@ -333,6 +333,7 @@ Fit FitOnednn(const Problem& problem, const Target& target) {
   return fit;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): of the type that all ways have
 std::unique_ptr<Plan> PlanOnednn(Problem problem, const Target& target) {
   return std::make_unique<OnednnPlan>(FormOf(*problem.convolution, target));
 }
