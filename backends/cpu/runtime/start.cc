@@ -38,7 +38,7 @@ gemm::Target TargetHere(const gemm::Rates& rates) {
 class Reserve {
  public:
   Reserve() {
-    for (bytes_ = size_t{1} << 42; bytes_ >= size_t{1} << 28; bytes_ /= 2) {
+    for (bytes_ = kMost; bytes_ >= kLeast; bytes_ /= 2) {
       void* data =
           mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (data == MAP_FAILED) continue;
@@ -55,6 +55,7 @@ class Reserve {
   [[nodiscard]] size_t bytes() const { return bytes_; }
 
  private:
+  static constexpr size_t kMost = size_t{1} << 38, kLeast = size_t{1} << 28;
   uint8_t* data_ = nullptr;
   size_t bytes_ = 0;
 };
