@@ -8,7 +8,6 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 
 #if defined(__x86_64__)
@@ -81,13 +80,15 @@ float Decode(Storage<T> code) {
 /// every rounding decision of a format with at most four mantissa bits.
 template <ElementType T>
 const std::array<uint8_t, 65536>& FloatHighHalfTable() {
-  static const auto table = [] {
-    auto t = std::make_unique<std::array<uint8_t, 65536>>();
-    for (uint32_t i = 0; i < t->size(); ++i)
-      (*t)[i] = static_cast<uint8_t>(Encode<T>(static_cast<double>(std::bit_cast<float>(i << 16))));
-    return t;
+  // Not on the heap: code compiled ahead of time takes none, however late it first needs this.
+  static std::array<uint8_t, 65536> table;
+  static const bool filled = [] {
+    for (uint32_t i = 0; i < table.size(); ++i)
+      table[i] = static_cast<uint8_t>(Encode<T>(static_cast<double>(std::bit_cast<float>(i << 16))));
+    return true;
   }();
-  return *table;
+  (void)filled;
+  return table;
 }
 
 /// Whether so many elements have been converted to T, n more included, that its table pays.
