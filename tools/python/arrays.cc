@@ -122,8 +122,10 @@ void AppendText(nb::handle value, int depth, const std::string& what, std::strin
   } else if (PyComplex_Check(value.ptr())) {
     text += "(" + nb::cast<std::string>(nb::repr(nb::float_(PyComplex_RealAsDouble(value.ptr())))) + ", " +
             nb::cast<std::string>(nb::repr(nb::float_(PyComplex_ImagAsDouble(value.ptr())))) + ")";
-  } else if (PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr())) {
-    text += nb::cast<std::string>(nb::repr(value));
+  } else if (PyFloat_Check(value.ptr())) {  // NumPy's doubles are some, and print in another way
+    text += nb::cast<std::string>(nb::repr(nb::float_(PyFloat_AsDouble(value.ptr()))));
+  } else if (PyLong_Check(value.ptr())) {
+    text += nb::cast<std::string>(nb::repr(nb::steal(PyNumber_Long(value.ptr()))));
   } else if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
     text += '{';
     bool first = true;
@@ -144,7 +146,8 @@ bool IsNumberOrList(nb::handle value) {
          PyList_Check(object) || PyTuple_Check(object);
 }
 
-hlo::Literal FromAnything(nb::handle value, const std::string& what, bool borrow) {
+/// `converted`: the value is what another one says that it is.
+hlo::Literal FromAnything(nb::handle value, const std::string& what, bool borrow, bool converted = false) {
   if (PyObject_CheckBuffer(value.ptr()) != 0) {
     try {
       return FromBuffer(value, hlo::PRIMITIVE_TYPE_INVALID, what, borrow);
@@ -161,10 +164,8 @@ hlo::Literal FromAnything(nb::handle value, const std::string& what, bool borrow
   }
   if (nb::hasattr(value, "__dlpack__"))
     if (auto made = FromDlpack(value, what, borrow)) return *std::move(made);
-  if (nb::hasattr(value, "__array__")) {
-    const nb::object array = value.attr("__array__")();
-    if (!array.is(value)) return FromAnything(array, what, borrow);
-  }
+  if (!converted && nb::hasattr(value, "__array__"))
+    return FromAnything(value.attr("__array__")(), what, borrow, /*converted=*/true);
   Wrong(what + ": a " + nb::cast<std::string>(nb::str(value.type().attr("__name__"))) + " is no array");
 }
 

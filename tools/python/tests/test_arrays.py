@@ -54,6 +54,20 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "more than 64 levels"):
             hlo.Array(deep, "f32[]")
 
+    def test_objects_that_never_become_arrays(self):
+        class Endless:
+            def __array__(self):
+                return Endless()
+
+        with self.assertRaisesRegex(hlo.InvalidArgument, "a Endless is no array"):
+            hlo.Array(Endless())
+
+        class Number(int):
+            def __repr__(self):
+                return "a number"
+
+        self.assertEqual(hlo.Array(Number(7), "s32[]").item(), 7)
+
     def test_buffers(self):
         value = hlo.Array((ctypes.c_int32 * 3)(1, 2, 3))
         self.assertEqual((value.dtype, value.shape, value.tolist()), ("s32", (3,), [1, 2, 3]))
@@ -114,6 +128,11 @@ class NumPy(unittest.TestCase):
             self.assertEqual(result.dtype, name)
             self.assertEqual(numpy.asarray(result).dtype, given.dtype)
             self.assertEqual(numpy.asarray(result).tobytes(), given.tobytes())
+
+    def test_scalars(self):
+        for scalar in (numpy.float64(2.5), [numpy.float64(2.5)], numpy.complex128(2.5)):
+            shape = "f32[1]" if isinstance(scalar, list) else "c64[]" if scalar.dtype.kind == "c" else "f32[]"
+            self.assertEqual(numpy.asarray(identity(shape)(scalar)).ravel()[0], 2.5)
 
     def test_memory_is_shared(self):
         builder = hlo.Builder()
