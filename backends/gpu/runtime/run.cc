@@ -348,7 +348,11 @@ auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> argume
     if (argument.array() == nullptr) argument = DeviceValue();
   HLO_CHECK_OK(RunSequence(program_.entry, frame));
   auto result = read(frame);
-  if (!result) return result;
+  if (!result) {
+    // Copies into arrays that nobody gets may be under way, and their memory is another one's soon.
+    [[maybe_unused]] const Status over = frame.stream().Wait();
+    return result;
+  }
   HLO_CHECK_OK(frame.stream().Wait());
   place->has_run = true;
   const std::lock_guard lock(mutex_);
