@@ -313,4 +313,10 @@ Status CheckRunOptions(const RunOptions& o) {
   return {};
 }
 
+bool DataOnStandardOutput(const RunOptions& options) {
+  return llvm::StringRef(options.output_literal).ltrim('@') == "-" || options.result_json == "-" ||
+         options.benchmark == ReportForm::Json || options.profile_out == "-" ||
+         (options.profile == ReportForm::Json && options.profile_out.empty());
+}
+
 }  // namespace hlo

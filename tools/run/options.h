@@ -217,4 +217,7 @@ inline constexpr OptionWord<NanMode> kOptionWords<NanMode>[] = {
     {"ignore", NanMode::Ignore},
 };
 
+/// Standard output takes arrays or the result object: texts go to standard error then.
+bool DataOnStandardOutput(const RunOptions& options);
+
 }  // namespace hlo

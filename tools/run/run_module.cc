@@ -38,12 +38,6 @@ bool HasInstruction(const Module& module, OpKind kind) {
 
 }  // namespace
 
-bool DataOnStandardOutput(const RunOptions& options) {
-  return StringRef(options.output_literal).ltrim('@') == "-" || options.result_json == "-" ||
-         options.benchmark == ReportForm::Json || options.profile_out == "-" ||
-         (options.profile == ReportForm::Json && options.profile_out.empty());
-}
-
 ModuleRunner::ModuleRunner(const RunOptions& options, const Tolerances& tolerances, const InputModule& input,
                            RunShared& shared, DiagnosticSink& sink, llvm::raw_ostream& out,
                            llvm::ArrayRef<std::string> module_files)

@@ -26,9 +26,6 @@ struct RunShared {
   llvm::StringMap<std::string> written;  // files, by the module they were written for
 };
 
-/// Standard output takes arrays or the result object: texts go to standard error then.
-bool DataOnStandardOutput(const RunOptions& options);
-
 class ModuleRunner {
  public:
   /// Passes change the module of `input`.
