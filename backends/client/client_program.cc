@@ -98,10 +98,12 @@ Status CheckArguments(const Module& module, const std::vector<std::vector<Buffer
 
 /// A run that has been asked for: where its arguments come from and where its results go.
 struct ClientProgram::Task {
+  std::shared_ptr<const Module> kept;
   std::shared_ptr<const Executable> program;
   int64_t bytes;
   const ExecutionOptions* options;  // of the caller, or `own`
   std::optional<ExecutionOptions> own;
+  std::shared_ptr<StopToken> stop;  // of this run alone; null: of one that is waited for
   std::vector<std::vector<PendingValue>> arguments;
   std::vector<std::vector<bool>> donated;
   std::vector<std::vector<PendingValue>> results;  // by device, of a tuple its elements
@@ -216,6 +218,7 @@ Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
   HLO_CHECK_OK(CheckArguments(module(), arguments, options));
   const int64_t devices = options.replica_count * options.partition_count;
   auto task = std::make_shared<Task>();
+  task->kept = kept_;
   task->program = program_;
   task->bytes = bytes_;
   task->options = &options;
@@ -271,6 +274,9 @@ Result<Execution> ClientProgram::Begin(std::vector<std::vector<BufferArgument>> 
   Execution execution;
   HLO_TRY(std::shared_ptr<Task> task, NewTaskFor(std::move(arguments), options, execution));
   task->options = &task->own.emplace(options);
+  execution.stop = task->stop =
+      std::make_shared<StopToken>(options.stop != nullptr ? options.stop : &client_->stop());
+  task->own->stop = task->stop.get();
   // Tasks begin in the order of their places, or one waits for another that waits for its thread.
   std::unique_lock order(client_->order(), std::defer_lock);
   if (options.network != nullptr && !options.only_device) {

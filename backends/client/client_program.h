@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/client/device_buffer.h"
 #include "backends/executable.h"
+#include "ir/support/work.h"
 
 namespace hlo {
 
@@ -18,6 +19,7 @@ struct Execution {
   using Outfeeds = std::vector<std::vector<Literal>>;
   std::vector<std::vector<DeviceBuffer>> results;  // by device; of a tuple its elements
   std::shared_ptr<Pending<Outfeeds>> outfeeds;     // by device; set at the end
+  std::shared_ptr<StopToken> stop;                 // requests to it stop this run; null: it is over
   /// Waits for the end. Errors: those of the run, and of what makes its arguments.
   [[nodiscard]] Status Wait() const { return outfeeds->Wait(); }
 };
@@ -35,6 +37,8 @@ Result<DeviceValue> AsArgument(DeviceValue value, const Shape& parameter);
 class ClientProgram final : public Executable {
  public:
   ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program);
+  /// The module that it was compiled from, for its runs, which may go on when it is gone.
+  void Keep(std::shared_ptr<const Module> module) { kept_ = std::move(module); }
   Result<ExecutionResult> Run(std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& options) const override;
   Result<DeviceResult> RunOnValues(std::vector<std::vector<DeviceValue>> arguments,
@@ -66,6 +70,7 @@ class ClientProgram final : public Executable {
 
   std::shared_ptr<ClientState> client_;
   std::shared_ptr<Executable> program_;  // with the runs that are under way
+  std::shared_ptr<const Module> kept_;   // the same
   int64_t bytes_ = 0;                    // that a device takes, where the client has a limit
 };
 

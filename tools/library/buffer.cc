@@ -18,6 +18,15 @@ Buffer BufferState::Make(BufferState state) {
   return made;
 }
 
+Buffer BufferState::Of(std::shared_ptr<ClientState> client, std::shared_ptr<const Shape> shape, int device,
+                       const hlo::DeviceBuffer& value) {
+  BufferState made{std::move(client), std::move(shape), device, {}};
+  if (!made.shape->IsTuple()) made.parts.push_back(value);
+  for (size_t i = 0; made.shape->IsTuple() && i < made.shape->tuple_shapes().size(); ++i)
+    if (hlo::Result<hlo::DeviceBuffer> element = value.Element(i)) made.parts.push_back(std::move(*element));
+  return Make(std::move(made));
+}
+
 hlo::Shape BufferState::InnerShape() const {
   if (!shape->IsTuple()) return parts.front().shape();
   std::vector<hlo::Shape> shapes;
@@ -34,6 +43,13 @@ int Buffer::device() const { return state_ ? state_->device : 0; }
 
 bool Buffer::IsReady() const {
   return state_ == nullptr || llvm::all_of(state_->parts, [](const auto& part) { return part.IsReady(); });
+}
+
+bool Buffer::WaitFor(std::chrono::nanoseconds limit) const {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  return state_ == nullptr || llvm::all_of(state_->parts, [&](const auto& part) {
+           return part.WaitFor(std::max(end - std::chrono::steady_clock::now(), std::chrono::nanoseconds()));
+         });
 }
 
 Status Buffer::Await() const {

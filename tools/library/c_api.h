@@ -5,27 +5,58 @@
 
 #include "hlo/hlo_c.h"
 #include "hlo/xla.h"
+#include "tools/library/c_handle.h"
 
-struct HloError {
-  hlo_toolkit::Status status;
-};
-struct HloText {
-  std::string text;
-};
-struct HloModule {
-  hlo_toolkit::XlaComputation computation;
+namespace hlo_toolkit::internal {
+
+struct NamedModule {
+  XlaComputation computation;
   std::string name;
 };
 
+}  // namespace hlo_toolkit::internal
+
+struct HloError
+    : hlo_toolkit::internal::Handle<hlo_toolkit::Status, hlo_toolkit::internal::HandleKind::Error> {};
+struct HloText : hlo_toolkit::internal::Handle<std::string, hlo_toolkit::internal::HandleKind::Text> {};
+struct HloModule : hlo_toolkit::internal::Handle<hlo_toolkit::internal::NamedModule,
+                                                 hlo_toolkit::internal::HandleKind::Module> {};
+
 namespace hlo_toolkit::internal {
+
+/// Without memory for it: one that is always there.
+HloError* NewError(Status status) noexcept;
+inline HloError* ToError(const Status& status) { return status.ok() ? nullptr : NewError(status); }
 
 /// An error of a call's own.
 template <class... Args>
 HloError* BadCall(const char* format, Args&&... args) {
-  return new HloError{
-      {StatusCode::kInvalidArgument, llvm::formatv(format, std::forward<Args>(args)...).str()}};
+  return NewError({StatusCode::kInvalidArgument, llvm::formatv(format, std::forward<Args>(args)...).str()});
 }
-inline HloError* ToError(const Status& status) { return status.ok() ? nullptr : new HloError{status}; }
+
+/// A handle that is null, was freed, or is of another kind: what is wrong with it.
+HloError* WrongHandle(HandleKind kind, bool null, bool freed);
+/// There is no place for the handle that a call makes.
+HloError* NoPlace(HandleKind kind);
+/// The error of the first of them that cannot be used.
+inline HloError* CheckHandles() { return nullptr; }
+template <class H, class... Rest>
+HloError* CheckHandles(const H* handle, const Rest*... rest) {
+  if (handle == nullptr || !handle->IsOpen())
+    return WrongHandle(H::kThisKind, handle == nullptr, handle != nullptr && handle->IsFreed());
+  return CheckHandles(rest...);
+}
+
+/// Gives the caller a handle of a value.
+template <class H>
+HloError* Give(typename H::Value value, H** made) {
+  if (made == nullptr) return NoPlace(H::kThisKind);
+  *made = Handles<H>::New(std::move(value));
+  if (*made != nullptr) return nullptr;
+  return NewError({StatusCode::kResourceExhausted, "out of memory"});
+}
+
+HloError* NewModule(XlaComputation computation, HloModule** made);
 
 /// Runs `body`, which returns an error or null: nothing is thrown across the interface.
 template <class Body>
@@ -33,11 +64,16 @@ HloError* Guarded(Body body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    // What says so has to be small.
-    return new (std::nothrow) HloError{{StatusCode::kResourceExhausted, "out of memory"}};
+    return NewError({StatusCode::kResourceExhausted, "out of memory"});
   } catch (...) {
-    return new (std::nothrow) HloError{{StatusCode::kInternal, "an exception"}};
+    return NewError({StatusCode::kInternal, "an exception"});
   }
+}
+/// The same with a handle that is null where there is an error.
+template <class H, class Body>
+HloError* GuardedMaking(H** made, Body body) noexcept {
+  if (made != nullptr) *made = nullptr;
+  return Guarded(std::move(body));
 }
 
 /// A struct that a caller gave (`what`, in plural), who may know fewer fields, or more: these must be 0.
@@ -70,14 +106,11 @@ HloError* WriteStruct(const T& made, const char* what, T* to) {
   return nullptr;
 }
 
-HloError* NewText(std::string text, HloText** made);
-HloError* NewModule(XlaComputation computation, HloModule** made);
-
 /// The shape of an array that a caller describes, with what is wrong with it.
 HloError* ShapeOf(const HloArray& array, const char* what, Shape& shape);
 /// The array of a shape, without memory.
 HloArray ToArray(const Shape& shape);
-/// The value of an array in the caller's memory, which it borrows.
+/// The value of an array in the caller's memory, which it borrows where elements lie row by row.
 HloError* LiteralOf(const HloArray* array, const char* what, Literal& literal);
 
 }  // namespace hlo_toolkit::internal

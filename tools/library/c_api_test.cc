@@ -1,55 +1,11 @@
-#include "hlo/hlo_c.h"
-
-#include <gtest/gtest.h>
-
 #include <array>
-#include <string>
 #include <thread>
-#include <vector>
+
+#include "tools/library/c_test.h"
 
 namespace {
 
-/// What an error says, "" if there is none.
-std::string Said(HloError* error) {
-  std::string text = hlo_error_message(error);
-  EXPECT_EQ(hlo_error_code(error) == HLO_OK, error == nullptr);
-  hlo_error_free(error);
-  return text;
-}
-HloCode Code(HloError* error) {
-  const HloCode code = hlo_error_code(error);
-  hlo_error_free(error);
-  return code;
-}
-
-std::string Taken(HloText* text) {
-  std::string taken(hlo_text_data(text), hlo_text_size(text));
-  hlo_text_free(text);
-  return taken;
-}
-
-HloModule* Parsed(const std::string& text) {
-  HloModule* module = nullptr;
-  EXPECT_EQ(Said(hlo_module_parse(text.data(), text.size(), "test.hlo", &module)), "");
-  return module;
-}
-
-std::string Printed(const HloModule* module) {
-  HloText* text = nullptr;
-  EXPECT_EQ(Said(hlo_module_print(module, &text)), "");
-  return Taken(text);
-}
-
-template <class T>
-HloArray ArrayOf(const char* type, std::vector<int64_t> sizes, std::vector<T>& values) {
-  HloArray array = HLO_INIT(HloArray);
-  array.type = hlo_type_number(type);
-  array.rank = static_cast<int32_t>(sizes.size());
-  std::copy(sizes.begin(), sizes.end(), array.dimensions);
-  array.data = values.data();
-  array.bytes = values.size() * sizeof(T);
-  return array;
-}
+using namespace hlo_c_test;  // NOLINT(google-build-using-namespace): what they share
 
 constexpr const char* kSum = R"(HloModule sum
 ENTRY sum {
@@ -175,7 +131,7 @@ TEST(LibraryC, WrongCallsAreErrors) {
     return Said(hlo_executable_execute(program, arguments.data(), 2, results.data(), 2));
   };
   EXPECT_EQ(Said(hlo_executable_execute(program, arguments.data(), 1, results.data(), 2)),
-            "1 arguments, the program takes 2 arrays");
+            "1 arguments, the program takes 2");
   EXPECT_EQ(Said(hlo_executable_execute(program, arguments.data(), 2, results.data(), 3)),
             "3 results, the program has 2");
   arguments[1].dimensions[0] = 4;

@@ -1,5 +1,6 @@
 // hlo/hlo_c.h: errors, texts, modules, arrays.
 #include "tools/library/c_api.h"
+#include "tools/library/convert.h"
 
 using namespace hlo_toolkit;            // NOLINT(google-build-using-namespace): functions of C
 using namespace hlo_toolkit::internal;  // NOLINT(google-build-using-namespace): functions of C
@@ -16,17 +17,35 @@ static_assert(static_cast<int>(StatusCode::kInvalidArgument) == HLO_INVALID_ARGU
               static_cast<int>(StatusCode::kAborted) == HLO_ABORTED &&
               static_cast<int>(StatusCode::kUnavailable) == HLO_UNAVAILABLE);
 
-HloError* NewText(std::string text, HloText** made) {
-  if (made == nullptr) return BadCall("there is no place for the text");
-  *made = new HloText{std::move(text)};
-  return nullptr;
+HloError* NewError(Status status) noexcept {
+  static HloError* const no_memory =
+      Handles<HloError>::New({StatusCode::kResourceExhausted, "out of memory"});
+  HloError* const made = Handles<HloError>::New(std::move(status));
+  return made != nullptr ? made : no_memory;
+}
+
+namespace {
+
+const char* NameOf(HandleKind kind) {
+  static constexpr const char* kNames[] = {"error",  "text",       "module", "builder",
+                                           "client", "executable", "buffer", "run"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+}  // namespace
+
+HloError* NoPlace(HandleKind kind) { return BadCall("there is no place for the {0}", NameOf(kind)); }
+
+HloError* WrongHandle(HandleKind kind, bool null, bool freed) {
+  const char* const name = NameOf(kind);
+  if (null) return BadCall("the {0} is null", name);
+  if (!freed) return BadCall("the {0} is a handle of another kind", name);
+  return NewError({StatusCode::kFailedPrecondition, llvm::formatv("the {0} was freed before", name).str()});
 }
 
 HloError* NewModule(XlaComputation computation, HloModule** made) {
-  if (made == nullptr) return BadCall("there is no place for the module");
   std::string name = computation.name();
-  *made = new HloModule{std::move(computation), std::move(name)};
-  return nullptr;
+  return Give(NamedModule{std::move(computation), std::move(name)}, made);
 }
 
 HloError* ShapeOf(const HloArray& array, const char* what, Shape& shape) {
@@ -34,7 +53,10 @@ HloError* ShapeOf(const HloArray& array, const char* what, Shape& shape) {
   if (!IsArrayType(type)) return BadCall("{0} has no element type number {1}", what, array.type);
   if (array.rank < 0 || array.rank > HLO_MAX_RANK)
     return BadCall("{0} has {1} dimensions, at most {2} are possible", what, array.rank, HLO_MAX_RANK + 0);
-  shape = Shape(type, Span<const int64_t>(array.dimensions, static_cast<size_t>(array.rank)));
+  const auto rank = static_cast<size_t>(array.rank);
+  shape = array.minor_to_major == nullptr
+              ? Shape(type, Span<const int64_t>(array.dimensions, rank))
+              : ShapeUtil::MakeShapeWithLayout(type, {array.dimensions, rank}, {array.minor_to_major, rank});
   if (const Status valid = ShapeUtil::Validate(shape); !valid.ok())
     return BadCall("{0}: {1}", what, valid.message());
   return nullptr;
@@ -60,7 +82,12 @@ HloError* LiteralOf(const HloArray* array, const char* what, Literal& literal) {
   if (read.bytes < needed)
     return BadCall("{0} is {1} of {2} bytes, but has {3}", what, shape.ToString(), needed, read.bytes);
   literal = Literal::Borrow(shape, read.data, nullptr);
-  return literal.valid() ? nullptr : BadCall("{0} has no memory", what);
+  if (!literal.valid()) return BadCall("{0} has no memory", what);
+  // Where its elements were in memory says nothing about it.
+  const hlo::Literal& value = *LiteralAccess::Get(literal);
+  if (read.minor_to_major != nullptr)
+    literal = LiteralAccess::Make(value.WithShape(value.shape().WithDefaultLayouts()));
+  return nullptr;
 }
 
 }  // namespace hlo_toolkit::internal
@@ -70,20 +97,25 @@ extern "C" {
 int32_t hlo_c_version(void) { return HLO_C_VERSION; }
 
 HloCode hlo_error_code(const HloError* error) {
-  return error == nullptr ? HLO_OK : static_cast<HloCode>(error->status.code());
+  if (error == nullptr) return HLO_OK;
+  return error->IsOpen() ? static_cast<HloCode>(error->get().code()) : HLO_FAILED_PRECONDITION;
 }
 const char* hlo_error_message(const HloError* error) {
-  return error == nullptr ? "" : error->status.message().c_str();
+  if (error == nullptr) return "";
+  return error->IsOpen() ? error->get().message().c_str() : "the error was freed before";
 }
-void hlo_error_free(HloError* error) { delete error; }
+void hlo_error_free(HloError* error) { Handles<HloError>::Free(error); }
 
-const char* hlo_text_data(const HloText* text) { return text == nullptr ? "" : text->text.c_str(); }
-size_t hlo_text_size(const HloText* text) { return text == nullptr ? 0 : text->text.size(); }
-void hlo_text_free(HloText* text) { delete text; }
+const char* hlo_text_data(const HloText* text) {
+  return text == nullptr || !text->IsOpen() ? "" : text->get().c_str();
+}
+size_t hlo_text_size(const HloText* text) {
+  return text == nullptr || !text->IsOpen() ? 0 : text->get().size();
+}
+void hlo_text_free(HloText* text) { Handles<HloText>::Free(text); }
 
 HloError* hlo_module_parse(const char* text, size_t size, const char* name, HloModule** module) {
-  if (module != nullptr) *module = nullptr;
-  return Guarded([&]() -> HloError* {
+  return GuardedMaking(module, [&]() -> HloError* {
     if (text == nullptr) return BadCall("the text is null");
     auto parsed = XlaComputation::FromText({text, size}, name == nullptr ? "<text>" : name);
     if (!parsed.ok()) return ToError(parsed.status());
@@ -92,8 +124,7 @@ HloError* hlo_module_parse(const char* text, size_t size, const char* name, HloM
 }
 
 HloError* hlo_module_read(const char* bytes, size_t size, const char* name, HloModule** module) {
-  if (module != nullptr) *module = nullptr;
-  return Guarded([&]() -> HloError* {
+  return GuardedMaking(module, [&]() -> HloError* {
     if (bytes == nullptr) return BadCall("the bytes are null");
     auto read = XlaComputation::FromBytes({bytes, size}, name == nullptr ? "<bytes>" : name);
     if (!read.ok()) return ToError(read.status());
@@ -102,38 +133,38 @@ HloError* hlo_module_read(const char* bytes, size_t size, const char* name, HloM
 }
 
 HloError* hlo_module_proto(const HloModule* module, HloText** bytes) {
-  if (bytes != nullptr) *bytes = nullptr;
-  return Guarded([&]() -> HloError* {
-    if (module == nullptr) return BadCall("the module is null");
-    auto made = module->computation.ToProto();
+  return GuardedMaking(bytes, [&]() -> HloError* {
+    if (HloError* error = CheckHandles(module)) return error;
+    auto made = module->get().computation.ToProto();
     if (!made.ok()) return ToError(made.status());
-    return NewText(std::move(*made), bytes);
+    return Give(std::move(*made), bytes);
   });
 }
 
 HloError* hlo_module_print(const HloModule* module, HloText** text) {
-  if (text != nullptr) *text = nullptr;
-  return Guarded([&]() -> HloError* {
-    if (module == nullptr) return BadCall("the module is null");
-    return NewText(module->computation.ToString(), text);
+  return GuardedMaking(text, [&]() -> HloError* {
+    if (HloError* error = CheckHandles(module)) return error;
+    return Give(module->get().computation.ToString(), text);
   });
 }
 
 HloError* hlo_module_verify(const HloModule* module) {
   return Guarded([&]() -> HloError* {
-    if (module == nullptr) return BadCall("the module is null");
-    return ToError(module->computation.Verify());
+    if (HloError* error = CheckHandles(module)) return error;
+    return ToError(module->get().computation.Verify());
   });
 }
 
-const char* hlo_module_name(const HloModule* module) { return module == nullptr ? "" : module->name.c_str(); }
-void hlo_module_free(HloModule* module) { delete module; }
+const char* hlo_module_name(const HloModule* module) {
+  return module == nullptr || !module->IsOpen() ? "" : module->get().name.c_str();
+}
+void hlo_module_free(HloModule* module) { Handles<HloModule>::Free(module); }
 
 HloError* hlo_module_run_passes(const HloModule* module, const char* pipeline, const HloPassOptions* options,
                                 HloModule** result) {
-  if (result != nullptr) *result = nullptr;
-  return Guarded([&]() -> HloError* {
-    if (module == nullptr || pipeline == nullptr) return BadCall("the module or the pipeline is null");
+  return GuardedMaking(result, [&]() -> HloError* {
+    if (HloError* error = CheckHandles(module)) return error;
+    if (pipeline == nullptr) return BadCall("the pipeline is null");
     HloPassOptions read;
     if (HloError* error = ReadStruct(options, "the options", read)) return error;
     PassOptions passes;
@@ -146,33 +177,32 @@ HloError* hlo_module_run_passes(const HloModule* module, const char* pipeline, c
             event.time.count()};
         return read.after_pass(read.user, &told) != 0;
       };
-    auto made = RunPasses(module->computation, pipeline, passes);
+    auto made = RunPasses(module->get().computation, pipeline, passes);
     if (!made.ok()) return ToError(made.status());
     return NewModule(std::move(*made), result);
   });
 }
 
 HloError* hlo_module_draw(const HloModule* module, const char* format, HloText** picture) {
-  if (picture != nullptr) *picture = nullptr;
-  return Guarded([&]() -> HloError* {
-    if (module == nullptr || format == nullptr) return BadCall("the module or the format is null");
-    auto drawn = Draw(module->computation, format);
+  return GuardedMaking(picture, [&]() -> HloError* {
+    if (HloError* error = CheckHandles(module)) return error;
+    if (format == nullptr) return BadCall("the format is null");
+    auto drawn = Draw(module->get().computation, format);
     if (!drawn.ok()) return ToError(drawn.status());
-    return NewText(std::move(*drawn), picture);
+    return Give(std::move(*drawn), picture);
   });
 }
 
 HloError* hlo_module_diff(const HloModule* left, const HloModule* right, const char* format, HloDiff* diff,
                           HloText** report) {
-  if (report != nullptr) *report = nullptr;
-  return Guarded([&]() -> HloError* {
-    if (left == nullptr || right == nullptr) return BadCall("a module is null");
-    auto found = Diff(left->computation, right->computation, format == nullptr ? "text" : format);
+  return GuardedMaking(report, [&]() -> HloError* {
+    if (HloError* error = CheckHandles(left, right)) return error;
+    auto found = Diff(left->get().computation, right->get().computation, format == nullptr ? "text" : format);
     if (!found.ok()) return ToError(found.status());
     const HloDiff made = {sizeof(HloDiff), found->equal ? 1 : 0, found->unchanged, found->moved,
                           found->changed,  found->removed,       found->added};
     if (HloError* error = diff == nullptr ? nullptr : WriteStruct(made, "the results", diff)) return error;
-    return report == nullptr ? nullptr : NewText(std::move(found->report), report);
+    return report == nullptr ? nullptr : Give(std::move(found->report), report);
   });
 }
 

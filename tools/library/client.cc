@@ -254,10 +254,8 @@ StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::DeconstructTuple(cons
   std::vector<std::unique_ptr<GlobalData>> made;
   for (size_t i = 0; i < state->parts.size(); ++i)
     made.push_back(std::make_unique<GlobalData>(
-        BufferState::Make({state->client,
-                           std::make_shared<Shape>(state->shape->tuple_shapes()[i]),
-                           state->device,
-                           {state->parts[i]}})));
+        BufferState::Of(state->client, std::make_shared<Shape>(state->shape->tuple_shapes()[i]),
+                        state->device, state->parts[i])));
   return made;
 }
 

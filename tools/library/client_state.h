@@ -58,6 +58,9 @@ struct BufferState {
   /// As the backends have it.
   [[nodiscard]] hlo::Shape InnerShape() const;
   static Buffer Make(BufferState state);
+  /// With a value of its own; of a tuple its elements are taken apart.
+  static Buffer Of(std::shared_ptr<ClientState> client, std::shared_ptr<const Shape> shape, int device,
+                   const hlo::DeviceBuffer& value);
   static const BufferState* Get(const Buffer& buffer) { return buffer.state_.get(); }
 };
 
@@ -90,7 +93,7 @@ struct ExecutableState {
 
   /// Whether device `device` of the program is in this process.
   [[nodiscard]] bool IsHere(size_t device) const {
-    return client->ProcessOf(devices[device]) == client->process_index();
+    return client->processes() == nullptr || client->ProcessOf(devices[device]) == client->process_index();
   }
   /// `options` in the form of the backends.
   [[nodiscard]] hlo::ExecutionOptions ExecutionFor(const ExecuteOptions& options) const;

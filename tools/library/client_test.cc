@@ -99,6 +99,45 @@ TEST_P(LibraryClient, RunsOnBuffers) {
   EXPECT_EQ(Message(client_->ToDevice(Vector({1}), 4).status()), "there is no device 4, the client has 4");
 }
 
+TEST_P(LibraryClient, TuplesWithinTuplesAreValues) {
+  XlaBuilder builder("nested");
+  const XlaOp x = builder.Parameter(0, kVector, "x");
+  const XlaOp inner = Tuple(&builder, {Add(x, x), x});
+  Tuple(&builder, {Tuple(&builder, {inner}), x});
+  const Executable nested = Compile(builder.Build().value());
+  const Execution run = nested.ExecuteAsync({ToDevice(Vector({1, 2, 3}))}).value();
+  const char* text = "((f32[3], f32[3])) ( ( {2, 4, 6}, {1, 2, 3} ) )";
+  EXPECT_EQ(run.results().front().ToLiteral()->ToString(), text);
+  EXPECT_EQ(run.results().front().shape(), *ParseShape("((f32[3]{0}, f32[3]{0}))"));
+  const auto outer = client_->DeconstructTuple(run.result()).value();
+  EXPECT_EQ(outer.front()->ToLiteral()->ToString(), text);
+  const auto parts =
+      client_->DeconstructTuple(*client_->DeconstructTuple(*outer.front()).value().front()).value();
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts.front()->ToLiteral()->ToString(), "f32[3] {2, 4, 6}");
+  // As an argument, and out of what waits.
+  XlaBuilder taker("taker");
+  GetTupleElement(
+      GetTupleElement(
+          GetTupleElement(Parameter(&taker, 0, *ParseShape("(((f32[3], f32[3])), f32[3])"), "p"), 0), 0),
+      0);
+  const Executable take = Compile(taker.Build().value());
+  EXPECT_EQ(take.ExecuteAsync({run.result()})->result().ToLiteral()->ToString(), "f32[3] {2, 4, 6}");
+}
+
+TEST_P(LibraryClient, ARunIsWaitedForAndStopped) {
+  const Execution run = Compile(Endless()).ExecuteAsync({ToDevice(LiteralUtil::CreateR0<int>(0))}).value();
+  EXPECT_FALSE(run.WaitFor(std::chrono::milliseconds(5)));
+  EXPECT_FALSE(run.result().WaitFor(std::chrono::milliseconds(5)));
+  run.Cancel();
+  EXPECT_EQ(run.Await().code(), StatusCode::kCancelled);
+  EXPECT_TRUE(run.WaitFor({}));
+  EXPECT_TRUE(run.result().WaitFor({}));
+  EXPECT_EQ(run.device_count(), 1);
+  EXPECT_EQ(Execution().device_count(), 0);
+  EXPECT_TRUE(Execution().WaitFor({}));
+}
+
 TEST_P(LibraryClient, ManyRunsAreUnderWay) {
   const Executable twice = Compile(Double());
   Buffer value = ToDevice(Vector({1, 2, 3}));

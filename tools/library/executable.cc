@@ -83,6 +83,7 @@ hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
     made->shape.parameters.push_back(FromShape(parameter));
   made->results = std::make_shared<ResultShapes>(layout.result);
   made->shape.result = *made->results->whole;
+  made->program->Keep(module);
   made->module = std::move(module);
   return std::shared_ptr<const ExecutableState>(std::move(made));
 }
@@ -119,12 +120,8 @@ hlo::Result<std::vector<hlo::BufferArgument>> ExecutableState::ArgumentsOf(
       made.push_back({buffer->parts.front(), donate});
       continue;
     }
-    std::vector<hlo::Literal> parts;
-    for (const hlo::DeviceBuffer& part : buffer->parts) {
-      HLO_TRY(parts.emplace_back(), part.ToHost());
-      if (donate) HLO_CHECK_OK(part.Claim(true));
-    }
-    made.push_back({hlo::Client::Transfer(hlo::Literal::MakeTuple(std::move(parts))), donate});
+    HLO_TRY(hlo::DeviceBuffer whole, hlo::DeviceBuffer::OfElements(buffer->parts, donate));
+    made.push_back({std::move(whole), donate});
   }
   return made;
 }
@@ -182,8 +179,8 @@ hlo::Result<std::optional<std::vector<Buffer>>> ExecutableState::RunAtOnce(
   HLO_TRY(hlo::DeviceResult done, program->RunOnValues(std::move(values), execution));
   std::vector<Buffer> made;
   for (hlo::DeviceValue& part : done.results.front())
-    made.push_back(BufferState::Make(
-        {client, results->parts[made.size()], devices[0], {hlo::Client::Transfer(std::move(part))}}));
+    made.push_back(BufferState::Of(client, results->parts[made.size()], devices[0],
+                                   hlo::Client::Transfer(std::move(part))));
   return made;
 }
 
@@ -255,8 +252,8 @@ std::vector<Buffer> Execution::results(int64_t device) const {
   const auto d = static_cast<size_t>(device);
   std::vector<Buffer> made;
   for (size_t i = 0; i < state_->run.results[d].size(); ++i)
-    made.push_back(BufferState::Make(
-        {state_->client, state_->shapes->parts[i], state_->devices[d], {state_->run.results[d][i]}}));
+    made.push_back(BufferState::Of(state_->client, state_->shapes->parts[i], state_->devices[d],
+                                   state_->run.results[d][i]));
   return made;
 }
 
@@ -267,7 +264,17 @@ Buffer Execution::result(int64_t device) const {
       {state_->client, state_->shapes->whole, state_->devices[d], state_->run.results[d]});
 }
 
+int64_t Execution::device_count() const { return state_ ? static_cast<int64_t>(state_->devices.size()) : 0; }
+
 bool Execution::IsReady() const { return !state_ || state_->run.outfeeds->IsSet(); }
+
+bool Execution::WaitFor(std::chrono::nanoseconds limit) const {
+  return !state_ || state_->run.outfeeds->WaitFor(limit);
+}
+
+void Execution::Cancel() const {
+  if (state_ && state_->run.stop) state_->run.stop->Request(hlo::InterruptCause::Signal);
+}
 
 Status Execution::Await() const {
   if (!state_) return {StatusCode::kInvalidArgument, "there is no run"};

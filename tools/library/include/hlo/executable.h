@@ -34,6 +34,8 @@ class Buffer {
   /// Waits until it is there. Errors: those of the run that was to make it; FAILED_PRECONDITION, if it was
   /// donated or deleted.
   [[nodiscard]] Status Await() const;
+  /// Waits so long at most: whether waiting would now cost no time.
+  [[nodiscard]] bool WaitFor(std::chrono::nanoseconds limit) const;
   /// Waits, and brings the value to the host. Errors: those of Await().
   [[nodiscard]] StatusOr<Literal> ToLiteral() const;
   /// Gives its memory back when the runs that have been asked for are done with it; nobody may use it any
@@ -78,9 +80,15 @@ class Execution {
   [[nodiscard]] std::vector<Buffer> results(int64_t device = 0) const;
   /// The same as one buffer, a tuple's, too.
   [[nodiscard]] Buffer result(int64_t device = 0) const;
+  /// Of the program; those of other processes, too.
+  [[nodiscard]] int64_t device_count() const;
   [[nodiscard]] bool IsReady() const;
   /// Waits for the end. Errors: those of the run, and of what makes its arguments.
   [[nodiscard]] Status Await() const;
+  /// Waits so long at most: whether it is over.
+  [[nodiscard]] bool WaitFor(std::chrono::nanoseconds limit) const;
+  /// Asks it to stop: it gives CANCELLED, unless it is over before.
+  void Cancel() const;
 
  private:
   friend struct internal::ExecutionState;
@@ -92,6 +100,9 @@ struct MemoryReport {
   int64_t arguments = 0, results = 0, temporaries = 0, constants = 0;
   int64_t aliased = 0;  // of results, in the memory of arguments
   [[nodiscard]] int64_t peak() const { return arguments + results - aliased + temporaries + constants; }
+  /// A line for each; an object with their names as keys.
+  [[nodiscard]] std::string ToText() const;
+  [[nodiscard]] std::string ToJson() const;
 };
 
 /// Where time went, by instruction of what was compiled.
@@ -106,6 +117,10 @@ struct ProfileReport {
   std::vector<Row> rows;  // longest first
   std::chrono::nanoseconds total{0};
   int64_t runs = 0;
+  /// A line for each row; an object `{"runs", "total_ns", "rows": [{"name", "opcode", "text", "library",
+  /// "calls", "time_ns"}]}`.
+  [[nodiscard]] std::string ToText() const;
+  [[nodiscard]] std::string ToJson() const;
 };
 
 /// A program, ready to run. A value: copies share it, and threads may share them.
