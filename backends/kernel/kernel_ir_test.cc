@@ -422,7 +422,7 @@ TEST(KernelIr, IllegalSchedulesAreRefused) {
   EXPECT_EQ(
       ParseSchedule("melt i0").error().message,
       "step 1: found 'melt', expected split, reorder, vector, unroll, parallel, bind, fuse, once, team, "
-      "join, tile, atomic or product");
+      "join, tile, atomic, product or distribute");
 }
 
 }  // namespace

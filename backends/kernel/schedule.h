@@ -15,6 +15,8 @@ namespace hlo::kernel {
 ///                                the iterations of all
 ///   join i0, i1 into i2          the outermost loops (all of them) as one that runs side by side the loops
 ///                                that each of them holds, or in its first iteration one that holds more
+///   distribute i0, i1            the outermost loops (all of them): each loop that stands in them beside
+///                                others gets loops of its own around it, all of them new
 ///   once into i0                 all that the kernel does is the one iteration of a new loop
 ///   team i0 by 128 vector 4      iterations of i0, which is bound, are run by 128 threads together, each of
 ///                                which takes four neighbours at once (team.h); `keep` behind it: and keeps
@@ -55,7 +57,8 @@ struct ScheduleStep {
     Join,
     Tile,
     Atomic,
-    Product
+    Product,
+    Distribute
   };
   Kind kind;
   llvm::SmallVector<LoopId, 3> loops;  // split, fuse: those that there are, then the new ones

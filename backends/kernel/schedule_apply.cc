@@ -365,8 +365,8 @@ namespace {
 
 Status ApplyStep(Kernel& kernel, const ScheduleStep& step) {
   using Apply = Status (*)(Kernel&, const ScheduleStep&);
-  constexpr Apply kApply[] = {Split, Reorder,   Vector, Unroll, Parallel, Bind,    Fuse,
-                              Once,  RunByTeam, Join,   Tile,   Atomic,   Multiply};
+  constexpr Apply kApply[] = {Split, Reorder,   Vector, Unroll, Parallel, Bind,     Fuse,
+                              Once,  RunByTeam, Join,   Tile,   Atomic,   Multiply, Distribute};
   const size_t existing = step.loops.size() - LoopsMade(step.kind);
   for (size_t i = 0; i < existing; ++i)
     if (llvm::is_contained(llvm::ArrayRef(step.loops).take_front(i), step.loops[i]))

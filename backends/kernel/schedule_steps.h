@@ -23,4 +23,10 @@ Status FuseNest(Kernel& kernel, llvm::ArrayRef<LoopStmt*> nest, LoopId into);
 /// stays before.
 Status JoinLoops(Kernel& kernel, llvm::ArrayRef<LoopId> loops, LoopId into);
 
+/// Each loop that stands beside others, or beside what is stored, gets copies of the loops around it, so that
+/// all outermost loops hold one thing each. Whether there were any; of a kernel that reads nothing it writes.
+bool DistributeLoops(Kernel& kernel);
+/// The same as a step. Errors: kernel-schedule, with the kernel as it was.
+Status Distribute(Kernel& kernel, const ScheduleStep& step);
+
 }  // namespace hlo::kernel

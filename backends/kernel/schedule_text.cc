@@ -15,13 +15,14 @@ struct Word {
   bool has_by;
   int made = 0;  // loops named behind `into`
 };
-constexpr Word kWords[] = {{Kind::Split, "split", 1, true, 2},     {Kind::Reorder, "reorder", 0, false},
-                           {Kind::Vector, "vector", 1, true},      {Kind::Unroll, "unroll", 1, true},
-                           {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false},
-                           {Kind::Fuse, "fuse", 0, false, 1},      {Kind::Once, "once", 0, false, 1},
-                           {Kind::Team, "team", 1, true},          {Kind::Join, "join", 0, false, 1},
-                           {Kind::Tile, "tile", 2, true, 1},       {Kind::Atomic, "atomic", 1, false},
-                           {Kind::Product, "product", 0, true, 1}};
+constexpr Word kWords[] = {
+    {Kind::Split, "split", 1, true, 2},     {Kind::Reorder, "reorder", 0, false},
+    {Kind::Vector, "vector", 1, true},      {Kind::Unroll, "unroll", 1, true},
+    {Kind::Parallel, "parallel", 1, false}, {Kind::Bind, "bind", 1, false},
+    {Kind::Fuse, "fuse", 0, false, 1},      {Kind::Once, "once", 0, false, 1},
+    {Kind::Team, "team", 1, true},          {Kind::Join, "join", 0, false, 1},
+    {Kind::Tile, "tile", 2, true, 1},       {Kind::Atomic, "atomic", 1, false},
+    {Kind::Product, "product", 0, true, 1}, {Kind::Distribute, "distribute", 0, false}};
 
 /// The words of a step, commas left out.
 class Line {

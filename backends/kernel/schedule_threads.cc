@@ -37,6 +37,8 @@ class ThreadChooser {
       schedule_.push_back({ScheduleStep::Kind::Atomic, {loops[0]->loop.id}});
       atomic_ = true;
     }
+    if (alone && !atomic_)
+      if (Schedule parted = Parted(loops); !parted.empty()) return parted;
     if (loops.size() > 1) return Joined(loops);
     const std::vector<const LoopStmt*> nest = NestOf(*loops[0]);
     if (alone && Multiply(nest)) return std::move(schedule_);
@@ -434,6 +436,18 @@ class ThreadChooser {
                         [](const Stmt& stmt) { return std::holds_alternative<LoopStmt>(stmt); });
   }
 
+  /// Loops that stand beside others within loops as nests of their own; nothing where there are none.
+  [[nodiscard]] Schedule Parted(llvm::ArrayRef<const LoopStmt*> loops) const {
+    Kernel kernel = Clone(kernel_);
+    if (!DistributeLoops(kernel)) return {};
+    Schedule rest = ThreadChooser(kernel, target_).Run();
+    if (rest.empty()) return {};
+    ScheduleStep step{ScheduleStep::Kind::Distribute, {}};
+    for (const LoopStmt* loop : loops) step.loops.push_back(loop->loop.id);
+    rest.insert(rest.begin(), step);
+    return rest;
+  }
+
   /// Several nests in the same blocks, of which there are as many as the longest needs.
   Schedule Joined(llvm::ArrayRef<const LoopStmt*> loops) {
     ScheduleStep join{ScheduleStep::Kind::Join, {}};
@@ -465,32 +479,6 @@ class ThreadChooser {
 
 Schedule ChooseThreads(const Kernel& kernel, const Target& target) {
   return ThreadChooser(kernel, target).Run();
-}
-
-std::vector<Schedule> AlternativeThreads(const Kernel& kernel, const Target& target) {
-  std::vector<Schedule> all = {ChooseThreads(kernel, target)};
-  const auto add = [&](const Schedule& schedule) {
-    if (!schedule.empty() && !llvm::is_contained(all, schedule)) all.push_back(schedule);
-  };
-  for (size_t i = 0; i < all[0].size(); ++i)
-    if (all[0][i].kind == ScheduleStep::Kind::Product)
-      for (const ProductShape& shape : AlternativeProducts(all[0][i].product, target)) {
-        Schedule other = all[0];
-        other[i].product = shape;
-        other[i].by = shape.rows;
-        add(other);
-      }
-  for (int64_t threads = target.blocks.lanes; threads <= target.blocks.most_threads; threads *= 2) {
-    Target other = target;
-    other.blocks.threads = threads;
-    add(ChooseThreads(kernel, other));
-  }
-  for (int64_t access = target.blocks.access / 2; access >= int64_t{sizeof(float)}; access /= 2) {
-    Target other = target;
-    other.blocks.access = access;
-    add(ChooseThreads(kernel, other));
-  }
-  return all;
 }
 
 }  // namespace hlo::kernel

@@ -253,6 +253,50 @@ TEST(KernelJoin, LoopsRunSideBySide) {
   }
 }
 
+// As of a concatenation within rows, with what both parts read in the middle.
+TEST(KernelDistribute, LoopsSideBySideGetLoopsOfTheirOwn) {
+  constexpr llvm::StringLiteral kText = R"(kernel k(b0: s32[400], out b1: s32[700]) {
+  for i0 in 100 {
+    %0 = load b0[i0*4]
+    for i1 in 4 {
+      %1 = load b0[i0*4 + i1]
+      %2 = add s32 %1, %0
+      store b1[i0*7 + i1], %2
+    }
+    for i2 in 2 {
+      store b1[i0*7 + i2 + 4], %0
+    }
+    store b1[i0*7 + 6], %0
+  }
+}
+)";
+  const auto x = Numbers(400);
+  const auto expected = Computed(*ParseKernel(kText), x);
+  const Kernel parted = Scheduled(kText, "distribute i0");
+  EXPECT_EQ(
+      llvm::count_if(parted.body.stmts, [](const Stmt& s) { return std::holds_alternative<LoopStmt>(s); }),
+      3);
+  EXPECT_EQ(Computed(parted, x), expected);
+  // Loops are numbered anew, piece after piece: what is stored beside loops comes first.
+  for (const char* schedule :
+       {"distribute i0; split i3 by 32 into i20, i21; fuse i6, i7 into i22; split i22 by 50 into i23, i24; "
+        "split i9 by 64 into i25, i26; join i20, i23, i25 into i27; bind i27 to block.x; bind i21 to "
+        "thread.x; "
+        "bind i24 to thread.x; bind i26 to thread.x"})
+    EXPECT_EQ(Computed(Scheduled(kText, schedule), x), expected) << ToString(parted);
+  const std::pair<const char*, const char*> cases[] = {
+      {"distribute i1", "expected all outermost loops"},
+      {"distribute i0; distribute i3, i6, i9", "expected all outermost loops"},
+      {"split i0 by 7 into i3, i4; distribute i3", "there are no loops side by side that may be parted"},
+  };
+  for (const auto& [schedule, message] : cases) {
+    auto kernel = ParseKernel(kText);
+    const Status status = ApplySchedule(*kernel, *ParseSchedule(schedule));
+    ASSERT_FALSE(status) << schedule;
+    EXPECT_TRUE(llvm::StringRef(status.error().message).ends_with(message)) << status.error().message;
+  }
+}
+
 Target Machine() {
   Target target = TestTarget();
   target.blocks = {.threads = 128,
