@@ -26,7 +26,7 @@ std::optional<FoldOrder> OrderOf(const ReduceStmt& reduce, const Kernel& kernel)
     if (!op) return order;
   }
   const Dimension& last = reduce.loops.back();
-  if (last.width > 1 || last.unroll > 1) {
+  if (last.width > 1 || (last.unroll > 1 && !IsWrittenInOrder(reduce))) {
     order.extent = last.extent;
     order.partials = FoldsPairwise(reduce) ? 0 : int64_t{last.width} * last.unroll;
   }

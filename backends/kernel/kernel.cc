@@ -83,6 +83,11 @@ bool FoldsPairwise(const ReduceStmt& reduce) {
   return reduce.loops.size() == 1 && reduce.loops[0].width == 1 && reduce.loops[0].unroll > 1;
 }
 
+bool IsWrittenInOrder(const ReduceStmt& reduce) {
+  const Dimension& last = reduce.loops.back();
+  return reduce.loops.size() > 1 && last.width == 1 && last.unroll > 1 && !ReductionOp(reduce);
+}
+
 llvm::SmallVector<const LoopStmt*, 2> OutermostLoops(const Kernel& kernel) {
   llvm::SmallVector<const LoopStmt*, 2> loops;
   for (const Stmt& stmt : kernel.body.stmts)

@@ -148,6 +148,8 @@ struct LoopStmt {
 /// (unroll = extent) are folded like a list of such partial results (FoldsPairwise). Lanes of a wide
 /// dimension that selects (selection.h) find what an order finds. One that is `in_order` is folded in order
 /// whatever its combiner, so that an array that is computed in several places has the same bits everywhere.
+/// Of a fold in order the last one of several dimensions may be written out (IsWrittenInOrder), which changes
+/// no result.
 struct ReduceStmt {
   llvm::SmallVector<ValueId, 1> results;
   llvm::SmallVector<Dimension, 2> loops;  // outermost first; only the last may be wider than 1
@@ -273,6 +275,9 @@ std::optional<OpKind> ReductionOp(const ReduceStmt& reduce);
 
 /// Whether the elements of a reduce are all made before any is folded.
 bool FoldsPairwise(const ReduceStmt& reduce);
+
+/// Whether the last one of several loops is written out: elements are folded in order all the same.
+bool IsWrittenInOrder(const ReduceStmt& reduce);
 
 /// Whether it is one of those that ReductionOp() knows.
 bool IsReductionOp(OpKind kind);

@@ -141,7 +141,12 @@ class Lowering {
   /// Combines both, and writes what that gives.
   Result<Values> EmitScatterElement(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
                                     const ScatterUpdate& update, ValueId inside);
-  /// For many rows on machines of blocks and threads.
+  /// For few elements on machines of blocks and threads: each goes through all rows in their order, and takes
+  /// what is its own, so that nobody waits for what was written.
+  [[nodiscard]] bool IsByElements(const Instruction& root, const ScatterWindow& window) const;
+  Result<void> LowerScatterByElements(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
+                                      const ScatterWindow& window, const Dims& rows);
+  /// For many rows and elements.
   class ScatterByTeams;
   /// For threads, each of which goes through all rows in their order but takes only those whose windows are
   /// its own: elements are independent of each other, whoever else changes them does so in the same thread.

@@ -35,7 +35,7 @@ namespace hlo::kernel {
 ///                                tiles and is for blocks (product_steps.h)
 ///   vector i6 by 16 unroll 4     16 iterations are lanes, 4 vectors interleaved (a power of two of both)
 ///   unroll i5 by 16              iterations that are written out; those of a reduction that keeps no order
-///                                are folded pairwise
+///                                are folded pairwise; of one that does, the last one of several loops
 ///   unroll i0 by 2               of the one outermost loop: iterations side by side, each statement for one
 ///                                after the other, with local buffers of their own; 2 must divide it
 ///   parallel i5                  pieces on several threads: the outermost loops, all or none

@@ -235,8 +235,10 @@ Status Unroll(Kernel& kernel, const ScheduleStep& step) {
     found.loop->loop.unroll = static_cast<int32_t>(step.by);
     return {};
   }
-  const bool is_free =
-      found.reduce == nullptr || (found.reduce->loops.size() == 1 && ReductionOp(*found.reduce));
+  const bool is_free = found.reduce == nullptr ||
+                       (found.reduce->loops.size() == 1
+                            ? ReductionOp(*found.reduce).has_value()
+                            : !ReductionOp(*found.reduce) && found.dimension == &found.reduce->loops.back());
   if (!is_free || found.dimension->width > 1 || found.dimension->before >= 0 ||
       step.by != found.dimension->extent || step.by > kMaxLanes)
     return Fail("i{0} cannot be written out {1} times", step.loops[0], step.by);

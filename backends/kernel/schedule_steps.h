@@ -29,4 +29,8 @@ bool DistributeLoops(Kernel& kernel);
 /// The same as a step. Errors: kernel-schedule, with the kernel as it was.
 Status Distribute(Kernel& kernel, const ScheduleStep& step);
 
+/// Long folds of a region that keep an order go in pieces that are written out: what a piece reads is under
+/// way at once, and lies at numbers known before from its first element. New loops are numbered from `next`.
+Schedule CutOrderedFolds(const Region& region, LoopId& next);
+
 }  // namespace hlo::kernel

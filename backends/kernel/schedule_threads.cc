@@ -47,6 +47,8 @@ class ThreadChooser {
     if (alone && Tile(nest)) return std::move(schedule_);
     if (alone)
       if (const auto columns = ColumnsOf(nest)) return ShareColumns(nest, *columns);
+    for (const ScheduleStep& step : CutOrderedFolds(*nest.back()->body, next_loop_))
+      schedule_.push_back(step);
     const auto [loop, iterations] = OneLoop(nest, /*wide=*/alone);
     const auto [block, thread] = Cut(loop, iterations);
     AddBind(block, Binding::BlockX);

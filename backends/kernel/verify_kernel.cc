@@ -261,7 +261,8 @@ class Verifier {
       if (d.when >= 0 || d.before >= 0) return Fail("i{0} of a reduce has a condition", d.id);
       if (d.width > 1 && (&d != &s.loops.back() || !HasPartialResults(s, kernel_)))
         return Fail("i{0} is a vector, but its reduce has an order", d.id);
-      if (d.width == 1 && d.unroll > 1 && (s.loops.size() > 1 || !ReductionOp(s) || d.unroll != d.extent))
+      if (d.width == 1 && d.unroll > 1 &&
+          (d.unroll != d.extent || !(s.loops.size() == 1 ? ReductionOp(s).has_value() : IsWrittenInOrder(s))))
         return Fail("i{0} is written out, but its reduce has an order or other loops", d.id);
     }
     HLO_CHECK_OK(Verify(*s.body));

@@ -293,7 +293,8 @@ Status KernelEmitter::ReduceLevel(const ReduceStmt& stmt, size_t level, Accumula
     return FoldElements(stmt, accumulators);
   };
   if (last && level > 0) FetchWindowsToCome(stmt);
-  if (last ? IsTiny(dimension, *stmt.body) : CountsRegisters(dimension, *stmt.body)) {
+  if (last ? kernel::IsWrittenInOrder(stmt) || IsTiny(dimension, *stmt.body)
+           : CountsRegisters(dimension, *stmt.body)) {
     for (int64_t i = 0; i < dimension.extent; ++i) {
       loop_values_[static_cast<size_t>(dimension.id)] = Int64(i);
       HLO_CHECK_OK(iteration());
