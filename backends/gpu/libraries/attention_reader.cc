@@ -13,18 +13,11 @@ using A = AttentionArrays;
 
 /// Steps that scores go through at most.
 constexpr size_t kMostSteps = 16;
-/// What is at most this has no weight beside any score: e to its power is 0 in every type.
-constexpr double kNoWeight = -1e4;
 
 const Instruction* OnlyDot(const Instruction& kernel) {
   if (kernel.kind() != OpKind::Fusion) return nullptr;
   const std::vector<Instruction*> dots = kernel.callee()->InstructionsOf(OpKind::Dot);
   return dots.size() == 1 ? dots.front() : nullptr;
-}
-
-/// Something waits for it besides who reads it, or it waits for something.
-bool IsOrdered(const Instruction& inst) {
-  return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
 }
 
 /// The dimensions of one side of a dot that are neither of the batch nor summed over.
@@ -51,27 +44,6 @@ int64_t SizeOf(llvm::ArrayRef<ViewDim> dims) {
   int64_t size = 1;
   for (const ViewDim& dim : dims) size *= dim.size;
   return size;
-}
-
-/// How far the numbers of an iota grow along each dimension of a value that sees it; nothing where they do
-/// not so evenly.
-std::optional<llvm::SmallVector<ViewDim, 4>> GrowthOf(const Instruction& value) {
-  const auto seen = SeenThrough(value);
-  if (!seen || seen->inst->kind() != OpKind::Iota || seen->view.offset != 0) return std::nullopt;
-  const Shape& shape = seen->inst->shape();
-  // Others wrap, or are rounded, on the way.
-  constexpr ElementType kExact[] = {ElementType::S32, ElementType::U32, ElementType::S64, ElementType::U64};
-  if (!llvm::is_contained(kExact, shape.element_type())) return std::nullopt;
-  llvm::SmallVector<ViewDim, 4> numbers;
-  for (int64_t d = 0; d < shape.rank(); ++d)
-    numbers.push_back({shape.dim(d), d == seen->inst->attr<IotaAttrs>().iota_dimension ? 1 : 0});
-  llvm::SmallVector<ViewDim, 4> growth;
-  for (const ViewDim& dim : seen->view.dims) {
-    const auto stride = StrideThrough(numbers, dim);
-    if (!stride) return std::nullopt;
-    growth.push_back({dim.size, *stride});
-  }
-  return growth;
 }
 
 }  // namespace
@@ -347,49 +319,6 @@ std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& in
   found_.views[A::Bias] = std::move(*bias);
   known.version = ++version_;
   return known;
-}
-
-std::optional<AttentionReader::Known> AttentionReader::Select(const Instruction& inst) {
-  const Known *const kept = Find(inst.operand(1)), *const other = Find(inst.operand(2));
-  if (Find(inst.operand(0)) != nullptr || (kept == nullptr) == (other == nullptr)) return std::nullopt;
-  const bool inverted = kept == nullptr;
-  Known known = inverted ? *other : *kept;
-  const Instruction* const masked = SplatConstant(*inst.operand(inverted ? 1 : 2));
-  if (masked == nullptr || known.role != Role::Scores || known.version != version_ || found_.masked)
-    return std::nullopt;
-  const double value = LiteralValue(*masked->attr<ConstantAttrs>().literal, 0);
-  if (!(value <= kNoWeight) || !ReadMask(*inst.operand(0), known.view, inverted)) return std::nullopt;
-  found_.masked = value;
-  known.version = ++version_;
-  return known;
-}
-
-bool AttentionReader::ReadMask(const Instruction& keep, const View& scores, bool inverted) {
-  const auto seen = SeenThrough(keep);
-  if (!seen || seen->inst->kind() != OpKind::Compare || seen->view.offset != 0) return false;
-  // A query looks at keys up to its own: row >= column.
-  static constexpr struct {
-    Direction direction;
-    bool inverted, rows_first;
-  } kCausal[] = {{Direction::GE, false, true},
-                 {Direction::LE, false, false},
-                 {Direction::LT, true, true},
-                 {Direction::GT, true, false}};
-  const auto direction = seen->inst->attr<CompareAttrs>().direction;
-  const auto* const row = llvm::find_if(
-      kCausal, [&](const auto& r) { return r.direction == direction && r.inverted == inverted; });
-  if (row == std::end(kCausal)) return false;
-  for (const bool first : {true, false}) {
-    const auto growth = GrowthOf(*seen->inst->operand(first ? 0 : 1));
-    if (!growth) return false;
-    ArrayAlong& along = found_.along[first == row->rows_first ? A::Rows : A::Columns];
-    for (size_t d = 0; d < seen->view.dims.size(); ++d) {
-      const auto stride = StrideThrough(*growth, seen->view.dims[d]);
-      if (!stride) return false;
-      if (*stride != 0) along.push_back({seen->view.dims[d].size, scores.dims[d].stride, *stride});
-    }
-  }
-  return true;
 }
 
 std::optional<AttentionReader::Known> AttentionReader::Subtract(const Instruction& inst) {

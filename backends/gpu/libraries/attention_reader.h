@@ -30,7 +30,7 @@ class AttentionReader {
   /// Of the kernel that makes the scores. Declines, saying why, where there is no attention.
   Result<AttentionArrays> Read(const Instruction& kernel);
   /// The steps from that kernel to the one that makes the result, which is the last, and steps before them
-  /// that only put arrays of theirs in order.
+  /// that only put arrays of theirs in order, or make a mask, which others may read, too.
   [[nodiscard]] std::vector<const Instruction*> Steps() const;
   /// What these read, as the views number it.
   [[nodiscard]] llvm::ArrayRef<const Instruction*> arrays() const { return arrays_.getArrayRef(); }
@@ -69,6 +69,10 @@ class AttentionReader {
   std::optional<Known> Exponential(const Instruction& inst);
   std::optional<Known> Reduce(const Instruction& inst);
 
+  /// Something waits for it besides who reads it, or it waits for something.
+  static bool IsOrdered(const Instruction& inst) {
+    return !inst.extras().control_predecessors.empty() || !inst.extras().control_successors.empty();
+  }
   [[nodiscard]] const Known* Find(const Instruction* inst) const {
     const auto it = known_.find(inst);
     return it == known_.end() ? nullptr : &it->second;

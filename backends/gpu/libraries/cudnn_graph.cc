@@ -117,11 +117,18 @@ Status CudnnPlan::Search() {
   }
   HLO_TRY(const size_t count,
           search.GetAll(A::SearchResults, T::Descriptor, configs.size(), static_cast<void*>(handles.data())));
+  std::string why;
   for (Descriptor& config : llvm::MutableArrayRef(configs).take_front(count)) {
     HLO_TRY(const bool fits, IsExact(config));
-    if (fits && Take(config)) return {};
+    if (!fits) {
+      if (why.empty()) why = "it rounds otherwise, or differs from run to run";
+      continue;
+    }
+    const Status taken = Take(config);
+    if (taken) return {};
+    why = taken.error().message;
   }
-  return Decline({}, "cuDNN finds no way");
+  return Decline({}, "cuDNN finds no way among {0}{1}{2}", count, why.empty() ? "" : ", the last one: ", why);
 }
 
 /// Whether an engine does only what it may.
@@ -136,14 +143,14 @@ Result<bool> CudnnPlan::IsExact(const Descriptor& config) const {
                        [](CudnnNote note) { return llvm::is_contained(kForbidden, note); });
 }
 
-/// Makes a plan of it. False: it is not for this GPU, or takes too much memory.
-bool CudnnPlan::Take(Descriptor& config) {
-  auto made = MakePlan(config);
-  if (!made || made->second > kMostWorkspace) return false;
+/// Makes a plan of it. Declines what is not for this GPU, or takes too much memory.
+Status CudnnPlan::Take(Descriptor& config) {
+  HLO_TRY(auto made, MakePlan(config));
+  if (made.second > kMostWorkspace) return Decline({}, "it takes {0} bytes besides the arrays", made.second);
   config_ = std::move(config);
-  plan_ = std::move(made->first);
-  workspace_ = made->second;
-  return true;
+  plan_ = std::move(made.first);
+  workspace_ = made.second;
+  return {};
 }
 
 Result<std::pair<Descriptor, int64_t>> CudnnPlan::MakePlan(const Descriptor& config) const {

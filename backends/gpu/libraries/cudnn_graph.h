@@ -70,7 +70,7 @@ class CudnnPlan {
 
  private:
   Result<bool> IsExact(const Descriptor& config) const;
-  bool Take(Descriptor& config);
+  Status Take(Descriptor& config);
   Result<std::pair<Descriptor, int64_t>> MakePlan(const Descriptor& config) const;
 
   std::shared_ptr<Cudnn> library_;

@@ -76,6 +76,13 @@ Instruction* CallOf(llvm::ArrayRef<Instruction*> steps) {
   return Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, {}, {body}, "attention");
 }
 
+/// Whether others than these steps read one of them, or it is the result.
+bool IsReadBeside(const Instruction& step, llvm::ArrayRef<Instruction*> steps) {
+  return &step != steps.back() && (step.IsRoot() || llvm::any_of(step.users(), [&](const Instruction* user) {
+                                     return !llvm::is_contained(steps, user);
+                                   }));
+}
+
 /// Makes calls of attention in a computation; whether there is one.
 bool CallAttentionOf(Computation& computation) {
   const std::vector<Instruction*> order = computation.schedule();
@@ -88,11 +95,16 @@ bool CallAttentionOf(Computation& computation) {
     if (steps && MayWait(*steps, order, places)) found.push_back(std::move(*steps));
   }
   llvm::DenseMap<const Instruction*, Instruction*> by;  // calls, and null for what they call
+  llvm::SmallPtrSet<Instruction*, 8> shared;            // stay as long as others read them
   std::vector<Instruction*> now;
   for (const std::vector<Instruction*>& steps : found) {
     if (llvm::any_of(steps, [&](const Instruction* step) { return by.contains(step); })) continue;
     Instruction* const call = CallOf(steps);
-    for (const Instruction* step : steps) by[step] = nullptr;
+    for (Instruction* step : steps)
+      if (IsReadBeside(*step, steps))
+        shared.insert(step);
+      else
+        by[step] = nullptr;
     by[steps.back()] = call;
   }
   if (by.empty()) return false;
@@ -101,7 +113,7 @@ bool CallAttentionOf(Computation& computation) {
     Instruction* const stays = it == by.end() ? inst : it->second;
     if (stays != nullptr) now.push_back(stays);
   }
-  computation.set_schedule(std::move(now));
+  computation.set_schedule(now);
   for (Instruction* inst : llvm::reverse(order)) {
     const auto it = by.find(inst);
     if (it == by.end()) continue;
@@ -109,6 +121,12 @@ bool CallAttentionOf(Computation& computation) {
   }
   for (Instruction* inst : llvm::reverse(order))
     if (by.contains(inst)) computation.Remove(inst);
+  for (Instruction* inst : llvm::reverse(order)) {
+    if (!shared.contains(inst) || !inst->users().empty()) continue;
+    llvm::erase(now, inst);
+    computation.set_schedule(now);
+    computation.Remove(inst);
+  }
   return true;
 }
 

@@ -2,6 +2,7 @@
 
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
+#include "backends/gpu/libraries/attention.h"
 #include "backends/gpu/libraries/convolution.h"
 #include "backends/gpu/libraries/product.h"
 #include "backends/gpu/runtime/attention_calls.h"
@@ -168,6 +169,15 @@ Status SplitAll(Module& module, const compile::Machine& machine,
   return {};
 }
 
+/// The steps of what a library does as one.
+llvm::DenseSet<const Computation*> Attentions(const Module& module) {
+  llvm::DenseSet<const Computation*> found;
+  for (const auto& computation : module.computations())
+    for (const Instruction* call : computation->InstructionsOf(OpKind::Call))
+      if (AttentionOf(*call)) found.insert(call->callee());
+  return found;
+}
+
 }  // namespace
 
 Status SplitForLibraries(Module& module, const compile::Machine& machine,
@@ -179,8 +189,12 @@ Status SplitForLibraries(Module& module, const compile::Machine& machine,
     return it->second;
   };
   if (MayHaveAttention(module) && is_there("cuDNN")) CallAttention(module);
+  const llvm::DenseSet<const Computation*> attention = Attentions(module);
   HLO_CHECK_OK(SplitAll(
-      module, machine, [&](const Instruction& fusion) { return PartFor(fusion, is_there) != nullptr; },
+      module, machine,
+      [&](const Instruction& fusion) {
+        return !attention.contains(fusion.parent()) && PartFor(fusion, is_there) != nullptr;
+      },
       [&](const Instruction& fusion) { return PartFor(fusion, is_there); }));
   return SplitAll(
       module, machine,
