@@ -179,6 +179,7 @@ Peaks Measure() {
                   {"L2", l2 * threads, Bandwidth(loops, l2 / 2)},
                   {"L3", l3, Bandwidth(loops, l3 / 2 / threads)},
                   {"memory", INT64_MAX, Bandwidth(loops, kMemory / threads)}};
+  peaks.f32_products = peaks.f32, peaks.f64_products = peaks.f64;
   return peaks;
 }
 

@@ -106,11 +106,19 @@ Status CheckNccl(const RunOptions& options) {
 Result<cpu::Peaks> GpuPeaks(const RunOptions& options) {
   HLO_TRY(const gpu::Target target, gpu::FindTarget(options.gpu_target));
   const double clocks = static_cast<double>(target.multiprocessors) * static_cast<double>(target.clock_hz);
-  // A multiply-add counts 2; units that multiply matrices are not in the description's rates.
+  // A multiply-add counts 2.
   cpu::Peaks peaks;
   peaks.f32 = 2 * clocks * static_cast<double>(target.f32_per_clock);
   peaks.f64 = 2 * clocks * static_cast<double>(target.f64_per_clock);
-  peaks.bf16 = peaks.s8 = peaks.f32;
+  const auto products = [&](double others, ElementType type) {
+    return std::max(others, 2 * target.MatrixRate(type));
+  };
+  peaks.bf16 = products(peaks.f32, ElementType::BF16);
+  peaks.s8 = products(peaks.f32, ElementType::S8);
+  // The units for f32 round what they multiply.
+  peaks.f32_products = options.gpu_tf32 ? products(peaks.f32, ElementType::F32) : peaks.f32;
+  peaks.f64_products = products(peaks.f64, ElementType::F64);
+  peaks.device = target.name;
   peaks.levels = {{"memory", INT64_MAX, static_cast<double>(target.memory_bandwidth)}};
   return peaks;
 }

@@ -38,14 +38,28 @@ bool Has(const Shape& shape, llvm::ArrayRef<ElementType> types) {
   return found;
 }
 
+/// Sums of products are most of what it does.
+bool HasProduct(const Instruction& inst) {
+  const auto is_product = [](OpKind kind) { return kind == OpKind::Dot || kind == OpKind::Convolution; };
+  return is_product(inst.kind()) ||
+         (inst.kind() == OpKind::Fusion && llvm::any_of(inst.callee()->instructions(), [&](const auto& each) {
+            return is_product(each->kind());
+          }));
+}
+
 /// Operations per second that the machine reaches in the types of the instruction.
 double FlopsPeak(const Instruction& inst, const cpu::Peaks& peaks) {
   using enum ElementType;
-  if (Has(inst.shape(), {F64, C128})) return peaks.f64;
-  const bool product = inst.kind() == OpKind::Dot || inst.kind() == OpKind::Convolution;
-  if (product && Has(inst.operand(0)->shape(), {BF16})) return peaks.bf16;
-  if (product && Has(inst.operand(0)->shape(), {S8, U8})) return peaks.s8;
-  return peaks.f32;
+  const bool product = HasProduct(inst);
+  if (Has(inst.shape(), {F64, C128})) return product ? peaks.f64_products : peaks.f64;
+  if (!product) return peaks.f32;
+  const auto reads = [&](std::initializer_list<ElementType> types) {
+    return llvm::any_of(inst.operands(),
+                        [&](const Instruction* operand) { return Has(operand->shape(), types); });
+  };
+  if (reads({BF16, F16})) return peaks.bf16;
+  if (reads({S8, U8})) return peaks.s8;
+  return peaks.f32_products;
 }
 
 /// How often the cost of an instruction counts per call; nothing if that is not known.
@@ -311,7 +325,7 @@ Result<cpu::Peaks> PeaksOf(StringRef option) {
   if (flops == 0 || bandwidth == 0)
     return Error("usage-option", {}, "option '--peaks': found '{0}', expected both flops and bandwidth",
                  option);
-  return cpu::Peaks{flops, flops, flops, flops, {{"memory", INT64_MAX, bandwidth}}};
+  return cpu::Peaks{flops, flops, flops, flops, flops, flops, {{"memory", INT64_MAX, bandwidth}}, {}};
 }
 
 std::vector<ProfileRow> ProfileRows(const Profile& profile, const Module& module, const cpu::Peaks& peaks,
@@ -451,7 +465,7 @@ std::string ProfileJson(const ModuleResult& result, const Profile& profile, cons
     json.Member("version", HLO_VERSION);
     json.Member("module", result.module);
     json.Member("platform", result.platform);
-    json.Member("device", llvm::sys::getHostCPUName());
+    json.Member("device", peaks.device.empty() ? llvm::sys::getHostCPUName() : llvm::StringRef(peaks.device));
     json.Member("threads", ThreadCount());
     json.Member("runs", profile.runs());
     json.Member("total_ns", profile.device_ns());

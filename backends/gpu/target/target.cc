@@ -120,14 +120,18 @@ class Parser {
   Status ParseMatrix(llvm::StringRef text) {
     llvm::SmallVector<llvm::StringRef, 4> words;
     llvm::SplitString(text, words);
-    if (words.size() != 4)
-      return Error("parse-unexpected-token", At(text), "found '{0}', expected TYPE ROWS COLUMNS DEPTH", text);
+    if (words.size() != 4 && words.size() != 5)
+      return Error("parse-unexpected-token", At(text),
+                   "found '{0}', expected TYPE ROWS COLUMNS DEPTH and multiply-adds per clock", text);
     const std::optional<ElementType> type = ParseElementType(words[0]);
     if (!type) return Error("parse-unknown-type", At(words[0]), "'{0}' is no element type", words[0]);
     MatrixUnit unit{.type = *type};
     int64_t* const sizes[] = {&unit.rows, &unit.columns, &unit.depth};
     for (size_t i = 0; i < std::size(sizes); ++i) HLO_CHECK_OK(ParseNumber(words[i + 1], 1, 4096, *sizes[i]));
+    int64_t rate = 0;
+    if (words.size() == 5) HLO_CHECK_OK(ParseNumber(words[4], 1, 1 << 20, rate));
     target_.matrix_units.push_back(unit);
+    target_.matrix_per_clock.push_back(rate);
     return {};
   }
 
@@ -170,6 +174,13 @@ class Parser {
 
 }  // namespace
 
+double Target::MatrixRate(ElementType type) const {
+  for (const auto& [unit, rate] : llvm::zip(matrix_units, matrix_per_clock))
+    if (unit.type == type)
+      return static_cast<double>(rate) * static_cast<double>(multiprocessors) * static_cast<double>(clock_hz);
+  return 0;
+}
+
 Result<Target> ParseTarget(const SourceBuffer& source) { return Parser(source).Run(); }
 
 std::string ToString(const Target& target) {
@@ -177,9 +188,12 @@ std::string ToString(const Target& target) {
   llvm::raw_string_ostream os(text);
   for (const WordRow& row : kWords) os << row.key << " = " << target.*row.member << '\n';
   for (const NumberRow& row : kNumbers) os << row.key << " = " << target.*row.member << '\n';
-  for (const MatrixUnit& unit : target.matrix_units)
+  for (const auto& [unit, rate] : llvm::zip(target.matrix_units, target.matrix_per_clock)) {
     os << kMatrix << " = " << ToString(unit.type) << ' ' << unit.rows << ' ' << unit.columns << ' '
-       << unit.depth << '\n';
+       << unit.depth;
+    if (rate > 0) os << ' ' << rate;
+    os << '\n';
+  }
   return text;
 }
 

@@ -34,8 +34,13 @@ struct Target {
   int64_t sector_bytes = 0;  // in which memory is read and written
   int64_t access_bytes = 0;  // of one thread at once
   int64_t f32_per_clock = 0, f64_per_clock = 0, special_per_clock = 0;
-  /// `matrix = TYPE ROWS COLUMNS DEPTH`, a line for each.
+  /// `matrix = TYPE ROWS COLUMNS DEPTH [MULTIPLY-ADDS PER CLOCK]`, a line for each.
   llvm::SmallVector<compile::Machine::MatrixUnit, 5> matrix_units;
+  /// What the units do, in their order; 0: it is not said.
+  llvm::SmallVector<int64_t, 5> matrix_per_clock;
+
+  /// Multiply-adds per second of products of a type on the units for it; 0 without one whose rate is known.
+  [[nodiscard]] double MatrixRate(ElementType type) const;
 };
 
 /// Reads a description. Errors: parse-…, at the place of the text.
