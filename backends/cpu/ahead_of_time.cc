@@ -11,6 +11,7 @@
 #include "backends/run_devices.h"
 #include "ir/print.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace hlo {
 namespace {
@@ -151,64 +152,108 @@ class AheadOfTimeCompiler::State {
  public:
   explicit State(bool weights_file) : weights_file_(weights_file) {}
 
-  Status Add(const Module& module, const CpuOptions& options, llvm::StringRef symbol) {
+  Status Add(const Module& module, llvm::ArrayRef<CpuOptions> options, llvm::StringRef symbol) {
     if (!symbol.empty() && cpu::CIdentifier(symbol) != symbol)
       return Error("usage-option", {}, "option '--entry-name': '{0}' is no identifier of C", symbol);
     const std::string name = symbol.empty() ? cpu::CIdentifier(module.name()) : symbol.str();
-    if (llvm::any_of(functions_, [&](const Function& f) { return f.entry.symbol == name; }))
+    if (llvm::any_of(functions_, [&](const Function& f) { return f.symbol == name; }))
       return Error("usage-name", {}, "two functions of the object are called '{0}'; --entry-name gives names",
                    name);
     for (const Instruction* parameter : module.entry()->parameters()) HLO_CHECK_OK(CheckSizes(*parameter));
     HLO_CHECK_OK(CheckSizes(*module.entry()->root()));
-    if (jit_ == nullptr) {
-      HLO_TRY(machine_, cpu::MachineFor(options.cpu, options.features, /*runs_here=*/false, options.triple));
-      jit_ = std::make_unique<cpu::Jit>(machine_);
-      jit_->KeepTogether();
-    }
+    if (machines_.empty()) HLO_CHECK_OK(StartMachines(options));
     Function& function = functions_.emplace_back();
-    HLO_TRY(function.program, Build(module, options));
-    function.interface = std::make_unique<CInterface>(*function.program);
-    Status made = Complete(function, options.host);
-    jit_ = std::move(function.program->jit);
-    function.entry.symbol = name;
+    function.symbol = name;
+    for (Machine& machine : machines_)
+      HLO_CHECK_OK(Build(module, options[machine.option], machine, function.versions.emplace_back()));
+    HLO_CHECK_OK(CheckAlike(function, module));
+    Status made = Complete(function, options.front().host);
+    for (size_t v = 0; v < machines_.size(); ++v)
+      machines_[v].jit = std::move(function.versions[v].program->jit);
     return made;
   }
 
   Result<AheadOfTime> Finish() {
     AheadOfTime result;
-    cpu::WeightsWriter weights;
-    std::vector<cpu::Jit::Entry> entries;
-    for (Function& function : functions_) {
-      if (function.has_weights) weights.Take(function.entry);
-      entries.push_back({&function.entry, function.routines});
-    }
-    if (weights_file_) result.weights = weights.Finish();
-    for (Function& function : functions_)
-      if (function.has_weights) function.entry.archive->weights = {weights.bytes(), weights.hash()};
-    HLO_TRY(result.object, jit_->MakeObject(entries));
+    TakeWeights(result);
+    codegen::Front front;
     cpu::CObject object;
-    object.machine = &machine_;
+    std::vector<cpu::Jit::Version> versions;
+    for (const Machine& machine : machines_) {
+      front.features.push_back(machine.features);
+      object.machines.push_back(&machine.machine);
+      versions.push_back({machine.jit.get(), {}});
+    }
+    object.asks = front.asks();
+    for (const Function& function : functions_) {
+      front.functions.push_back({function.symbol, function.has_archive, function.has_weights});
+      const Version& first = function.versions.front();
+      cpu::CFunction& of_c = object.functions.emplace_back(
+          cpu::CFunction{first.interface.get(), function.symbol, first.program->module->name().str(), 0,
+                         function.has_archive, function.has_weights});
+      for (size_t v = 0; v < machines_.size(); ++v) {
+        const Version& version = function.versions[v];
+        of_c.temp_bytes = std::max(of_c.temp_bytes, version.interface->temp_bytes());
+        versions[v].entries.push_back({&version.entry, version.routines});
+      }
+    }
+    HLO_TRY(result.object, cpu::Jit::MakeObject(versions, front));
     HLO_TRY(object.symbols_needed, SymbolsNeeded(result.object));
-    for (const Function& function : functions_)
-      object.functions.push_back({function.interface.get(), function.entry.symbol,
-                                  function.program->module->name().str(), function.entry.archive.has_value(),
-                                  function.has_weights});
     result.header = cpu::HeaderOf(object);
     result.description = cpu::DescriptionOf(object);
     return result;
   }
 
  private:
-  struct Function {
+  /// What code is for.
+  struct Machine {
+    cpu::Machine machine;
+    std::vector<llvm::StringRef> features;  // that it needs
+    size_t option;                          // its number among the options
+    std::unique_ptr<cpu::Jit> jit;          // between functions, which share it
+  };
+  /// A function for one of the machines.
+  struct Version {
     std::unique_ptr<Program> program;
     std::unique_ptr<CInterface> interface;
     std::vector<int32_t> routines;
     EntryPoint entry;
     std::string steps;  // of its host
-    bool has_weights = false;
+  };
+  struct Function {
+    std::string symbol;
+    std::deque<Version> versions;  // by machine
+    bool has_archive = false, has_weights = false;
   };
 
-  Result<std::unique_ptr<Program>> Build(const Module& module, CpuOptions options) {
+  /// Those that have most come first.
+  Status StartMachines(llvm::ArrayRef<CpuOptions> options) {
+    std::vector<Machine> machines;
+    for (size_t i = 0; i < options.size(); ++i) {
+      const CpuOptions& o = options[i];
+      HLO_TRY(cpu::Machine machine, cpu::MachineFor(o.cpu, o.features, /*runs_here=*/false, o.triple));
+      if (options.size() > 1 && !llvm::Triple(machine.Triple()).isX86())
+        return Error("unsupported-ahead-of-time", {},
+                     "option '--mcpu': objects have code for several CPUs on x86-64 only");
+      std::vector<llvm::StringRef> features = cpu::FeaturesNeeded(machine);
+      for (const Machine& other : machines)
+        if (other.features == features)
+          return Error("usage-option", {}, "option '--mcpu': code for '{0}' and '{1}' would be the same",
+                       options[other.option].cpu, o.cpu);
+      machines.push_back({std::move(machine), std::move(features), i, nullptr});
+    }
+    llvm::sort(machines, [](const Machine& a, const Machine& b) {
+      return std::pair(b.features.size(), a.option) < std::pair(a.features.size(), b.option);
+    });
+    for (Machine& machine : machines) {
+      machine.jit = std::make_unique<cpu::Jit>(machine.machine);
+      machine.jit->KeepTogether(&machine == &machines.front() ? nullptr : machines.front().jit.get());
+    }
+    machines_ = std::move(machines);
+    return {};
+  }
+
+  Status Build(const Module& module, CpuOptions options, Machine& machine, Version& version) {
     options.tier = Tier::Compile;
     // The code of those before would be lost.
     options.broken_kernels_fail |= functions_.size() > 1;
@@ -216,38 +261,78 @@ class AheadOfTimeCompiler::State {
     std::unique_ptr<Module> copy = module.Clone();
     HLO_CHECK_OK(cpu::Prepare(*copy, options));
     HLO_CHECK_OK(CheckLoops(*copy));
-    return cpu::BuildProgram(std::move(copy), std::move(jit_), options, /*compile=*/false);
-  }
-
-  Status Complete(Function& function, CodeHost host) {
-    const Program& program = *function.program;
-    const RoutineMaker maker(program, *function.interface, host);
-    HLO_TRY(bool has_host, maker.NeedsHost());
-    function.has_weights = weights_file_ && llvm::any_of(program.buffers, cpu::WeightsWriter::Takes);
-    has_host |= function.has_weights;
-    HLO_TRY(Routines routines, maker.Make(/*kernels=*/has_host));
-    function.routines = std::move(routines.numbers);
-    function.entry = function.interface->EntryFor(routines.slots);
-    if (!has_host) return {};
-    function.steps = cpu::WriteHostSteps(*program.module, program.buffers, routines.host.steps,
-                                         cpu::ProductTarget(machine_).rates);
-    function.entry.archive = {llvm::arrayRefFromStringRef(function.steps),
-                              function.interface->temp_bytes(),
-                              std::move(routines.host.kernels),
-                              {}};
+    HLO_TRY(version.program,
+            cpu::BuildProgram(std::move(copy), std::move(machine.jit), options, /*compile=*/false));
+    version.interface = std::make_unique<CInterface>(*version.program);
     return {};
   }
 
+  /// Callers know one interface.
+  static Status CheckAlike(const Function& function, const Module& module) {
+    const auto written = [](const Version& version) {
+      std::vector<int64_t> arguments;
+      for (const cpu::CArray& result : version.interface->results()) arguments.push_back(result.argument);
+      return arguments;
+    };
+    for (const Version& version : function.versions)
+      if (written(version) != written(function.versions.front()))
+        return Error("unsupported-ahead-of-time", module.entry()->root()->loc(),
+                     "which results are written over arguments depends on the processor");
+    return {};
+  }
+
+  Status Complete(Function& function, CodeHost host) {
+    std::deque<RoutineMaker> makers;
+    for (const Version& version : function.versions) {
+      const RoutineMaker& maker = makers.emplace_back(*version.program, *version.interface, host);
+      HLO_TRY(const bool needs_host, maker.NeedsHost());
+      function.has_archive |= needs_host;
+      function.has_weights |=
+          weights_file_ && llvm::any_of(version.program->buffers, cpu::WeightsWriter::Takes);
+    }
+    function.has_archive |= function.has_weights;
+    for (size_t v = 0; v < machines_.size(); ++v) {
+      Version& version = function.versions[v];
+      const Program& program = *version.program;
+      HLO_TRY(Routines routines, makers[v].Make(/*kernels=*/function.has_archive));
+      version.routines = std::move(routines.numbers);
+      version.entry = version.interface->EntryFor(routines.slots);
+      version.entry.symbol = function.symbol;
+      version.entry.version = v;
+      if (!function.has_archive) continue;
+      version.steps = cpu::WriteHostSteps(*program.module, program.buffers, routines.host.steps,
+                                          cpu::ProductTarget(machines_[v].machine).rates);
+      version.entry.archive = {llvm::arrayRefFromStringRef(version.steps),
+                               version.interface->temp_bytes(),
+                               std::move(routines.host.kernels),
+                               {}};
+    }
+    return {};
+  }
+
+  void TakeWeights(AheadOfTime& result) {
+    if (!weights_file_) return;
+    cpu::WeightsWriter weights;
+    const auto for_each = [&](auto&& does) {
+      for (Function& function : functions_)
+        if (function.has_weights)
+          for (Version& version : function.versions) does(version.entry);
+    };
+    for_each([&](EntryPoint& entry) { weights.Take(entry); });
+    result.weights = weights.Finish();
+    for_each([&](EntryPoint& entry) { entry.archive->weights = {weights.bytes(), weights.hash()}; });
+  }
+
   bool weights_file_;
-  cpu::Machine machine_;
-  std::unique_ptr<cpu::Jit> jit_;  // between functions, which share it
+  std::vector<Machine> machines_;
   std::deque<Function> functions_;
 };
 
 AheadOfTimeCompiler::AheadOfTimeCompiler(bool weights_file) : state_(std::make_unique<State>(weights_file)) {}
 AheadOfTimeCompiler::~AheadOfTimeCompiler() = default;
-Status AheadOfTimeCompiler::Add(const Module& module, const CpuOptions& options, llvm::StringRef symbol) {
-  return state_->Add(module, options, symbol);
+Status AheadOfTimeCompiler::Add(const Module& module, llvm::ArrayRef<CpuOptions> versions,
+                                llvm::StringRef symbol) {
+  return state_->Add(module, versions, symbol);
 }
 Result<AheadOfTime> AheadOfTimeCompiler::Finish() { return state_->Finish(); }
 

@@ -11,22 +11,34 @@ namespace {
 
 using codegen::EntryPoint;
 
-/// What functions return, by number: those of code alone, then those of the archive.
+/// Which functions return a code.
+enum class Of : uint8_t { All, Archive, Weights, Machines };
+/// What functions return, by number.
 constexpr struct {
   const char *name, *meaning;
-} kCodes[] = {
-    {"DONE", "done"},
-    {"NULL_POINTER", "a pointer is null"},
-    {"MISALIGNED", "a result or temp is not aligned"},
-    {"NOT_STARTED", "the function has not been started"},
-    {"OTHER_ARCHIVE", "the archive is of another version"},
-    {"OUT_OF_MEMORY", "an operation needs more temporary memory than was foreseen"},
-    {"FAILED", "an operation cannot be computed"},
-    {"OTHER_WEIGHTS", "the file cannot be read, or is not the one that was written with the object"}};
-constexpr size_t kCodesOfCode = EntryPoint::kMisaligned;
+  Of of;
+} kCodes[] = {{"DONE", "done", Of::All},
+              {"NULL_POINTER", "a pointer is null", Of::All},
+              {"MISALIGNED", "a result or temp is not aligned", Of::All},
+              {"NOT_STARTED", "the function has not been started", Of::Archive},
+              {"OTHER_ARCHIVE", "the archive is of another version", Of::Archive},
+              {"OUT_OF_MEMORY", "an operation needs more temporary memory than was foreseen", Of::Archive},
+              {"FAILED", "an operation cannot be computed", Of::Archive},
+              {"OTHER_WEIGHTS", "the file cannot be read, or is not the one that was written with the object",
+               Of::Weights},
+              {"OTHER_MACHINE", "the processor lacks what the object was compiled for", Of::Machines}};
+static_assert(std::size(kCodes) == EntryPoint::kOtherMachine + 1);
 
-size_t CodesOf(const CFunction& function) {
-  return function.has_archive ? std::size(kCodes) - (function.has_weights ? 0 : 1) : kCodesOfCode + 1;
+/// The numbers of those that a function returns.
+std::vector<size_t> CodesOf(const CObject& object, const CFunction& function) {
+  std::vector<size_t> codes;
+  for (size_t i = 0; i < std::size(kCodes); ++i) {
+    const Of of = kCodes[i].of;
+    if (of == Of::All || (of == Of::Archive && function.has_archive) ||
+        (of == Of::Weights && function.has_weights) || (of == Of::Machines && object.asks))
+      codes.push_back(i);
+  }
+  return codes;
 }
 
 std::string List(llvm::ArrayRef<CArray> arrays) {
@@ -138,16 +150,16 @@ std::string Upper(llvm::StringRef name) {
 }
 
 /// Macros for what callers have to know, then the functions.
-void WriteFunction(llvm::raw_ostream& os, const CFunction& function) {
+void WriteFunction(llvm::raw_ostream& os, const CObject& object, const CFunction& function) {
   const CInterface& interface = *function.interface;
   const std::string macro = Upper(function.symbol);
   if (function.has_archive)
     os << llvm::formatv("#define {0}_TEMP_BYTES {1}_temp_bytes()\n", macro, function.symbol);
   else
-    os << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n", macro, interface.temp_bytes());
+    os << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n", macro, function.temp_bytes);
   os << llvm::formatv("#define {0}_ALIGN {1}u\n", macro, kAlignment);
-  for (size_t i = 1; i < CodesOf(function); ++i)
-    os << llvm::formatv("#define {0}_{1} {2}\n", macro, kCodes[i].name, i);
+  for (const size_t i : CodesOf(object, function))
+    if (i != EntryPoint::kDone) os << llvm::formatv("#define {0}_{1} {2}\n", macro, kCodes[i].name, i);
   os << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
      << llvm::formatv("int {0}({1}, {2}, void *temp);\n", function.symbol,
                       Parameter("args", interface.arguments().size()),
@@ -172,24 +184,35 @@ void Write(JsonWriter& json, llvm::StringRef key, llvm::ArrayRef<CArray> arrays)
   });
 }
 
-void WriteMembers(JsonWriter& json, const CFunction& function) {
+void WriteMembers(JsonWriter& json, const CObject& object, const CFunction& function) {
   json.Member("alignment", kAlignment);
   Write(json, "arguments", function.interface->arguments());
   json.Object("codes", [&] {
-    for (size_t i = 0; i < CodesOf(function); ++i) json.Member(std::to_string(i), kCodes[i].meaning);
+    for (const size_t i : CodesOf(object, function)) json.Member(std::to_string(i), kCodes[i].meaning);
   });
   json.Member("module", function.module);
   Write(json, "results", function.interface->results());
   json.Member("symbol", function.symbol);
-  json.Member("temp_bytes", function.interface->temp_bytes());
+  json.Member("temp_bytes", function.temp_bytes);
 }
 
-/// The triple, the CPU, and the widest vectors among its features.
+/// The triple, and CPUs, each with the widest vectors among its features.
 std::string TargetOf(const CObject& object) {
-  std::string target = object.machine->Triple() + " " + object.machine->cpu;
-  for (const char* feature : {"+amx-bf16", "+avx512bf16", "+avx512f", "+avx2"})
-    if (HasFeatures(*object.machine, feature)) return target + " " + feature;
+  std::string target = object.machines.front()->Triple();
+  for (const Machine* machine : object.machines) {
+    target += (machine == object.machines.front() ? " " : ", ") + machine->cpu;
+    for (const char* feature : {"+amx-bf16", "+avx512bf16", "+avx512f", "+avx2"}) {
+      if (!HasFeatures(*machine, feature)) continue;
+      target += std::string(" ") + feature;
+      break;
+    }
+  }
   return target;
+}
+
+void WriteMachine(JsonWriter& json, const Machine& machine) {
+  json.Member("cpu", machine.cpu);
+  json.Member("features", machine.features);
 }
 
 }  // namespace
@@ -216,7 +239,7 @@ std::string HeaderOf(const CObject& object) {
         "   Results and temp begin at multiples of the alignment, and share bytes with no argument unless a\n"
         "   result is said to be written over it. Nothing is allocated; threads call with memory of their "
         "own. */\n";
-  for (const CFunction& function : object.functions) WriteFunction(os, function);
+  for (const CFunction& function : object.functions) WriteFunction(os, object, function);
   os << "#endif\n";
   return text;
 }
@@ -227,10 +250,11 @@ std::string DescriptionOf(const CObject& object) {
   JsonWriter json(os, /*indent=*/2);
   json.Object([&] {
     if (object.functions.size() == 1)
-      WriteMembers(json, object.functions.front());
+      WriteMembers(json, object, object.functions.front());
     else
       json.Array("functions", [&] {
-        for (const CFunction& function : object.functions) json.Object([&] { WriteMembers(json, function); });
+        for (const CFunction& function : object.functions)
+          json.Object([&] { WriteMembers(json, object, function); });
       });
     json.Array("libraries", [&] {
       if (llvm::any_of(object.functions, [](const CFunction& f) { return f.has_archive; }))
@@ -240,9 +264,13 @@ std::string DescriptionOf(const CObject& object) {
     json.Member("schema", "hlo.aot/1");
     json.List("symbols_needed", object.symbols_needed);
     json.Object("target", [&] {
-      json.Member("cpu", object.machine->cpu);
-      json.Member("features", object.machine->features);
-      json.Member("triple", object.machine->Triple());
+      // What is needed at least; what there is more of is used where the processor has it.
+      WriteMachine(json, *object.machines.back());
+      json.Member("triple", object.machines.back()->Triple());
+      if (object.machines.size() == 1) return;
+      json.Array("versions", [&] {
+        for (const Machine* machine : object.machines) json.Object([&] { WriteMachine(json, *machine); });
+      });
     });
   });
   os << '\n';

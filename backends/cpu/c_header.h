@@ -9,6 +9,7 @@ namespace hlo::cpu {
 struct CFunction {
   const CInterface* interface;
   std::string symbol, module;
+  int64_t temp_bytes = 0;    // of code itself
   bool has_archive = false;  // it calls the archive of loops
   bool has_weights = false;  // its large constants are in a file
 };
@@ -16,7 +17,8 @@ struct CFunction {
 /// All that is in an object.
 struct CObject {
   std::vector<CFunction> functions;
-  const Machine* machine;
+  std::vector<const Machine*> machines;     // which code is for, the one that has most first
+  bool asks = false;                        // whether the processor is one of them
   std::vector<std::string> symbols_needed;  // of others
 };
 

@@ -12,6 +12,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -32,6 +33,7 @@ void InitializeLlvm() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();  // of instructions that functions of C hold as text
     InitializeOtherTargets();
     return true;
   }();
@@ -56,8 +58,11 @@ Result<std::string> EmitCode(llvm::Module& module, llvm::TargetMachine& target, 
 }  // namespace
 
 struct CodeGenerator::Part {
-  llvm::LLVMContext context;
-  llvm::Module module{"kernels", context};
+  explicit Part(std::shared_ptr<llvm::LLVMContext> shared)
+      : context(shared ? std::move(shared) : std::make_shared<llvm::LLVMContext>()) {}
+  std::shared_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> owned = std::make_unique<llvm::Module>("kernels", *context);
+  llvm::Module& module = *owned;
   size_t size = 0;  // instructions
   std::vector<llvm::Function*> routines;
 };
@@ -113,8 +118,8 @@ class CodeGenerator::Targets {
   std::vector<std::unique_ptr<llvm::TargetMachine>> free_;
 };
 
-CodeGenerator::CodeGenerator(Machine machine, bool together)
-    : machine_(std::move(machine)), together_(together) {}
+CodeGenerator::CodeGenerator(Machine machine, std::shared_ptr<llvm::LLVMContext> together)
+    : machine_(std::move(machine)), together_(std::move(together)) {}
 CodeGenerator::~CodeGenerator() = default;
 
 Status CodeGenerator::Start() {
@@ -125,15 +130,15 @@ Status CodeGenerator::Start() {
 
 CodeGenerator::Part& CodeGenerator::OpenPart() {
   if (parts_.empty() || (!together_ && parts_.back()->size >= kPartSize)) {
-    parts_.push_back(std::make_unique<Part>());
+    parts_.push_back(std::make_unique<Part>(together_));
     targets_->Prepare(parts_.back()->module);
   }
   return *parts_.back();
 }
 
-void CodeGenerator::SetTarget(llvm::Function& function) const {
-  function.addFnAttr("target-cpu", machine_.cpu);
-  function.addFnAttr("target-features", machine_.features);
+void CodeGenerator::SetTarget(llvm::Function& function, const Machine& machine) {
+  function.addFnAttr("target-cpu", machine.cpu);
+  function.addFnAttr("target-features", machine.features);
   function.addFnAttr("prefer-vector-width", "512");
 }
 
@@ -209,6 +214,48 @@ void CodeGenerator::Optimize(Part& part, const llvm::TargetMachine& target) cons
   part.routines.clear();
 }
 
+void CodeGenerator::Complete(Part& part, const llvm::TargetMachine& target, bool optimize) const {
+  if (optimize) Optimize(part, target);
+  codegen::CallMissing(part.module, target);
+  for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
+    if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
+  // Functions that kernels share were made on the way.
+  for (llvm::Function& function : part.module)
+    if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function);
+}
+
+void CodeGenerator::Hide(llvm::function_ref<bool(size_t number)> is_called) const {
+  for (size_t i = 0; i < functions_.size(); ++i)
+    if (functions_[i].part != nullptr && !is_called(i))
+      functions_[i].part->module.getFunction(functions_[i].name)->setLinkage(llvm::Function::InternalLinkage);
+}
+
+Result<std::string> CodeGenerator::GenerateObject(llvm::ArrayRef<CodeGenerator*> versions,
+                                                  const codegen::Front& front) {
+  std::unique_ptr<llvm::Module> all;
+  for (CodeGenerator* version : versions) {
+    version->Hide([](size_t) { return false; });
+    Part& part = *version->parts_.front();
+    auto target = version->targets_->Take();
+    version->Complete(part, *target, /*optimize=*/true);
+    version->targets_->GiveBack(std::move(target));
+    // For which machine it was emitted; functions have that themselves.
+    if (llvm::NamedMDNode* flags = part.module.getModuleFlagsMetadata()) flags->eraseFromParent();
+    if (all == nullptr)
+      all = std::move(part.owned);
+    else if (llvm::Linker::linkModules(*all, std::move(part.owned)))
+      return Error(CompileError("code for several processors does not become one module"));
+  }
+  codegen::EmitFront(*all, front);
+  // What asks whether the processor has what it needs must need nothing.
+  CodeGenerator& first = *versions.front();
+  Machine any = first.machine_;
+  if (llvm::Triple(any.Triple()).isX86()) any.cpu = "x86-64", any.features = "";
+  for (llvm::Function& function : *all)
+    if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function, any);
+  return EmitCode(*all, *first.targets_->Take(), /*assembly=*/false);
+}
+
 std::vector<NotedFunction> CodeGenerator::Rename(Part& part, const Notes& notes) {
   std::vector<NotedFunction> noted;
   for (const auto& [number, note] : notes.by_number) {
@@ -223,13 +270,7 @@ std::vector<NotedFunction> CodeGenerator::Rename(Part& part, const Notes& notes)
 
 Result<std::string> CodeGenerator::GeneratePart(Part& part, Form form, const Notes& notes) {
   auto target = targets_->Take();
-  if (form != Form::LlvmBefore) Optimize(part, *target);
-  codegen::CallMissing(part.module, *target);
-  for (llvm::Function& function : llvm::make_early_inc_range(llvm::reverse(part.module)))
-    if (function.hasLocalLinkage() && function.use_empty()) function.eraseFromParent();
-  // Functions that kernels share were made on the way.
-  for (llvm::Function& function : part.module)
-    if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) SetTarget(function);
+  Complete(part, *target, form != Form::LlvmBefore);
   const std::vector<NotedFunction> noted = Rename(part, notes);
   if (notes.lines) AddLines(part.module, noted);
   std::string text;
@@ -246,9 +287,7 @@ Result<std::string> CodeGenerator::GeneratePart(Part& part, Form form, const Not
 Result<std::vector<std::string>> CodeGenerator::Generate(Form form,
                                                          llvm::function_ref<bool(size_t number)> is_called,
                                                          const Notes& notes) {
-  for (size_t i = 0; i < functions_.size(); ++i)
-    if (functions_[i].part != nullptr && !is_called(i))
-      functions_[i].part->module.getFunction(functions_[i].name)->setLinkage(llvm::Function::InternalLinkage);
+  Hide(is_called);
   const size_t count = parts_.size();
   std::vector<std::string> code(count);
   std::vector<Status> status(count);

@@ -11,9 +11,11 @@
 #include "backends/cpu/machine.h"
 #include "backends/kernel/routine.h"
 #include "backends/llvm/emit_entry.h"
+#include "backends/llvm/emit_front.h"
 
 namespace llvm {
 class Function;
+class LLVMContext;
 class TargetMachine;
 }  // namespace llvm
 
@@ -25,14 +27,15 @@ using CodeSource = std::variant<kernel::Kernel, kernel::Routine>;
 /// the functions only.
 class CodeGenerator {
  public:
-  /// `together`: all functions are in one part.
-  CodeGenerator(Machine machine, bool together);
+  /// `together`: all functions are in one part, which lies there, as those of others whose code becomes one
+  /// object with it; null: there are several parts.
+  CodeGenerator(Machine machine, std::shared_ptr<llvm::LLVMContext> together);
   ~CodeGenerator();
   /// Adds a function with this name; routines find the kernels they call by number, which are those that were
   /// added before, whether there is code for them or not. Declines (the number is taken). Errors:
   /// compile-kernels, if there is no code generator.
   Status Add(CodeSource source, std::string name);
-  /// Adds a function of C that calls routines, by their numbers. All code must be in one part.
+  /// Adds the body of a function of C that calls routines, by their numbers. All code must be in one part.
   void AddEntryPoint(const codegen::EntryPoint& entry, llvm::ArrayRef<int32_t> routines);
   /// What the parts are given as.
   enum class Form : uint8_t { Object, Assembly, LlvmBefore, LlvmAfter };
@@ -44,6 +47,10 @@ class CodeGenerator {
   };
   Result<std::vector<std::string>> Generate(Form form, llvm::function_ref<bool(size_t number)> is_called,
                                             const Notes& notes);
+  /// An object of functions of C, which have bodies in all of `versions`: those of a machine each, whose code
+  /// is in one context. Instead of Generate(). Errors: compile-kernels.
+  static Result<std::string> GenerateObject(llvm::ArrayRef<CodeGenerator*> versions,
+                                            const codegen::Front& front);
 
  private:
   struct Part;
@@ -53,13 +60,18 @@ class CodeGenerator {
   /// Renames the functions of a part that have notes.
   std::vector<NotedFunction> Rename(Part& part, const Notes& notes);
   Part& OpenPart();
-  void SetTarget(llvm::Function& function) const;
+  static void SetTarget(llvm::Function& function, const Machine& machine);
+  void SetTarget(llvm::Function& function) const { SetTarget(function, machine_); }
   Status AddRoutine(const kernel::Routine& routine, size_t number);
   /// What a part's routines need that only their bodies tell.
   void Optimize(Part& part, const llvm::TargetMachine& target) const;
+  /// Code that lacks nothing to be emitted.
+  void Complete(Part& part, const llvm::TargetMachine& target, bool optimize) const;
+  /// Functions that nobody calls from outside.
+  void Hide(llvm::function_ref<bool(size_t number)> is_called) const;
 
   Machine machine_;
-  bool together_;
+  std::shared_ptr<llvm::LLVMContext> together_;
   std::unique_ptr<Targets> targets_;
   std::vector<std::unique_ptr<Part>> parts_;
   struct Function {

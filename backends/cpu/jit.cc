@@ -5,6 +5,7 @@
 #include "backends/compile/kernel_numbers.h"
 #include "backends/cpu/code_generator.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/LLVMContext.h"
 
 namespace hlo::cpu {
 
@@ -49,8 +50,10 @@ class Jit::State {
     return code_.image.bytes.empty() ? Status() : Link();
   }
 
-  void KeepTogether() { together_ = true; }
-  [[nodiscard]] bool together() const { return together_; }
+  void KeepTogether(const State* with) {
+    together_ = with == nullptr ? std::make_shared<llvm::LLVMContext>() : with->together_;
+  }
+  [[nodiscard]] bool together() const { return together_ != nullptr; }
 
   Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
     HLO_CHECK_OK(broken_);
@@ -81,13 +84,12 @@ class Jit::State {
     return result;
   }
 
-  Result<std::string> MakeObject(llvm::ArrayRef<Entry> entries) {
+  /// The functions of C for this machine.
+  Result<CodeGenerator*> MakeBodies(llvm::ArrayRef<Entry> entries) {
     HLO_CHECK_OK(broken_);
     assert(together_ && generator_);
     for (const Entry& entry : entries) generator_->AddEntryPoint(*entry.point, entry.routines);
-    uses_.assign(uses_.size(), 0);
-    HLO_TRY(auto objects, GenerateParts(CodeGenerator::Form::Object, {}));
-    return std::move(objects.front());
+    return generator_.get();
   }
 
   [[nodiscard]] const KernelFn* Function(int32_t kernel) const {
@@ -134,7 +136,7 @@ class Jit::State {
   }
 
   Machine machine_;
-  bool together_ = false;
+  std::shared_ptr<llvm::LLVMContext> together_;
   bool restored_ = false;
   size_t routines_ = 0;                       // how many were asked for since then
   std::unique_ptr<CodeGenerator> generator_;  // from the first kernel on
@@ -154,15 +156,24 @@ int32_t Jit::AddRoutine(const kernel::Routine& routine) { return state_->AddRout
 Status Jit::Compile() { return state_->Compile(); }
 CompiledCode Jit::TakeCode() { return state_->TakeCode(); }
 Status Jit::Restore(CompiledCode code) { return state_->Restore(std::move(code)); }
-void Jit::KeepTogether() { state_->KeepTogether(); }
+void Jit::KeepTogether(const Jit* with) {
+  state_->KeepTogether(with == nullptr ? nullptr : with->state_.get());
+}
 Result<std::string> Jit::Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines) {
   return state_->Print(form, shown, lines);
 }
-Result<std::string> Jit::MakeObject(llvm::ArrayRef<Entry> entries) { return state_->MakeObject(entries); }
+Result<std::string> Jit::MakeObject(llvm::ArrayRef<Version> versions, const codegen::Front& front) {
+  std::vector<CodeGenerator*> generators;
+  for (const Version& version : versions) {
+    HLO_TRY(CodeGenerator* const generator, version.code->state_->MakeBodies(version.entries));
+    generators.push_back(generator);
+  }
+  return CodeGenerator::GenerateObject(generators, front);
+}
 const KernelFn* Jit::FunctionPlace(int32_t kernel) const { return state_->Function(kernel); }
 std::unique_ptr<Jit> Jit::Fresh() const {
   auto fresh = std::make_unique<Jit>(machine());
-  if (state_->together()) fresh->KeepTogether();
+  if (state_->together()) fresh->KeepTogether(this);
   return fresh;
 }
 const Machine& Jit::machine() const { return state_->machine(); }

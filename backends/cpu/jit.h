@@ -11,6 +11,7 @@
 #include "backends/kernel/routine.h"
 #include "backends/llvm/code_image.h"
 #include "backends/llvm/emit_entry.h"
+#include "backends/llvm/emit_front.h"
 
 namespace hlo::cpu {
 
@@ -62,8 +63,9 @@ class Jit {
   /// Instead of Add() and Compile(): takes what another Jit compiled. Routines are added as they were there.
   /// Errors: compile-kernels.
   Status Restore(CompiledCode code);
-  /// Before the first Add(): all code comes in one piece, for Print().
-  void KeepTogether();
+  /// Before the first Add(): all code comes in one piece, for Print() and MakeObject(). `with`: that holds
+  /// what becomes one object with it.
+  void KeepTogether(const Jit* with = nullptr);
   /// Instead of Compile(), without cache: the kernels that `shown` has by number, in one form, each headed
   /// by a comment; with debug information if `lines`. A routine is printed under the number that it got here.
   Result<std::string> Print(CodeForm form, const std::map<int32_t, CodeNote>& shown, bool lines);
@@ -72,8 +74,13 @@ class Jit {
     const codegen::EntryPoint* point;
     llvm::ArrayRef<int32_t> routines;
   };
+  /// What an object has for one machine: the functions of `front`, in their order.
+  struct Version {
+    Jit* code;
+    std::vector<Entry> entries;
+  };
   /// Instead of Compile(), after KeepTogether(): an object file of such functions. Errors: compile-kernels.
-  Result<std::string> MakeObject(llvm::ArrayRef<Entry> entries);
+  static Result<std::string> MakeObject(llvm::ArrayRef<Version> versions, const codegen::Front& front);
   /// After Compile() or Restore().
   [[nodiscard]] KernelFn Function(int32_t kernel) const { return *FunctionPlace(kernel); }
   /// Where the function will stand after Compile().

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "backends/llvm/deferred.h"
+#include "backends/llvm/processor_check.h"
 #include "ir/support/cpu_features.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -40,20 +41,12 @@ Status CheckFeatures(llvm::StringRef features, const llvm::MCSubtargetInfo& gene
   return {};
 }
 
-/// Features that a code generator uses unasked; others need intrinsics.
-bool IsUsedUnasked(llvm::StringRef feature) {
-  constexpr llvm::StringRef kFamilies[] = {"sse",       "ssse",  "avx", "fma",  "f16c", "bmi",  "popcnt",
-                                           "lzcnt",     "movbe", "xop", "tbm",  "cx16", "gfni", "egpr",
-                                           "push2pop2", "ppx",   "ndd", "ccmp", "cf",   "nf",   "zu"};
-  return llvm::any_of(kFamilies, [&](llvm::StringRef family) { return feature.starts_with(family); }) &&
-         !feature.starts_with("avx10");
-}
-
 /// What `wanted` has and this machine lacks; empty: nothing.
 std::string MissingHere(const llvm::MCSubtargetInfo& wanted) {
   std::string missing;
-  for (const auto& [feature, on] : llvm::sys::getHostCPUFeatures()) {
-    if (on || !IsUsedUnasked(feature) || !wanted.checkFeatures("+" + feature.str())) continue;
+  const llvm::StringMap<bool> here = llvm::sys::getHostCPUFeatures();
+  for (const llvm::StringRef feature : codegen::FeaturesToCheck()) {
+    if (here.lookup(feature) || !wanted.checkFeatures("+" + feature.str())) continue;
     missing += (missing.empty() ? "" : ", ") + feature.str();
   }
   return missing;
@@ -79,6 +72,15 @@ bool HasFeatures(const Machine& machine, llvm::StringRef features) {
     return true;
   const auto subtarget = Subtarget(machine.cpu, machine.features);
   return subtarget && subtarget->checkFeatures(features.str());
+}
+
+std::vector<llvm::StringRef> FeaturesNeeded(const Machine& machine) {
+  std::vector<llvm::StringRef> needed;
+  const auto subtarget = Subtarget(machine.cpu, machine.features, machine.Triple());
+  if (!subtarget || !subtarget->getTargetTriple().isX86()) return needed;
+  for (const llvm::StringRef feature : codegen::FeaturesToCheck())
+    if (subtarget->checkFeatures("+" + feature.str())) needed.push_back(feature);
+  return needed;
 }
 
 Machine HostMachine() {

@@ -1,6 +1,7 @@
 // The machines that code is made for.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "ir/support/result.h"
 
@@ -17,6 +18,9 @@ Machine HostMachine();
 
 /// True if the machine is of this one's kind and has all of `features` (`+avx2,+fma`).
 bool HasFeatures(const Machine& machine, llvm::StringRef features);
+
+/// What code for the machine uses and not every x86-64 processor has, by LLVM's names; none elsewhere.
+std::vector<llvm::StringRef> FeaturesNeeded(const Machine& machine);
 
 /// The machine of --mcpu (`native` or empty: this one) with the features of --mattr added or taken away.
 /// With `runs_here` it must have nothing that this one lacks. With a `triple` it is of another kind, on which

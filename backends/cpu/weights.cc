@@ -22,12 +22,23 @@ bool WeightsWriter::Takes(const compile::Buffer& buffer) {
 
 void WeightsWriter::Take(codegen::EntryPoint& entry) {
   entry.in_weights.clear();
-  for (const llvm::ArrayRef<uint8_t> constant : entry.constants) {
-    entry.in_weights.push_back(constant.size() < kLeast ? -1 : static_cast<int64_t>(file_.size()));
-    if (constant.size() < kLeast) continue;
-    file_ += llvm::toStringRef(constant);
-    file_.resize((file_.size() + compile::kAlignment - 1) / compile::kAlignment * compile::kAlignment);
+  for (const llvm::ArrayRef<uint8_t> constant : entry.constants)
+    entry.in_weights.push_back(
+        constant.size() < kLeast ? -1 : static_cast<int64_t>(PlaceOf(llvm::toStringRef(constant))));
+}
+
+size_t WeightsWriter::PlaceOf(llvm::StringRef constant) {
+  const uint64_t hash = llvm::xxh3_64bits(constant);
+  const auto [begin, end] = places_.equal_range(hash);
+  for (auto it = begin; it != end; ++it) {
+    const auto [place, bytes] = it->second;
+    if (llvm::StringRef(file_).substr(place, bytes) == constant) return place;
   }
+  const size_t place = file_.size();
+  places_.emplace(hash, std::pair(place, constant.size()));
+  file_ += constant;
+  file_.resize((file_.size() + compile::kAlignment - 1) / compile::kAlignment * compile::kAlignment);
+  return place;
 }
 
 std::string WeightsWriter::Finish() {

@@ -1,5 +1,6 @@
 // Constants of objects as a file.
 #pragma once
+#include <map>
 #include <string>
 
 #include "backends/compile/program.h"
@@ -7,7 +8,7 @@
 
 namespace hlo::cpu {
 
-/// Collects large constants of functions.
+/// Collects large constants of functions, each once.
 class WeightsWriter {
  public:
   WeightsWriter();
@@ -21,7 +22,10 @@ class WeightsWriter {
   [[nodiscard]] uint64_t hash() const { return hash_; }
 
  private:
+  size_t PlaceOf(llvm::StringRef constant);
+
   std::string file_;
+  std::multimap<uint64_t, std::pair<size_t, size_t>> places_;  // of constants, by hash: where, how many bytes
   uint64_t bytes_ = 0, hash_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "backends/llvm/emit_entry.h"
 
+#include "backends/llvm/emit_front.h"
 #include "backends/llvm/types.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -23,10 +24,8 @@ class EntryEmitter {
         b_(module_.getContext()) {}
 
   llvm::Function* Run() {
-    if (entry_.archive)
-      Begin(b_.getInt32Ty(), llvm::Function::InternalLinkage, entry_.symbol + ".body");
-    else
-      Begin(b_.getInt32Ty(), llvm::Function::ExternalLinkage, entry_.symbol);
+    // Seen by EmitFront() alone, which may be in another module.
+    Begin(b_.getInt32Ty(), llvm::Function::ExternalLinkage, BodySymbol(entry_.symbol, entry_.version));
     AddProgram();
     AddConstants();
     Check();
@@ -49,10 +48,9 @@ class EntryEmitter {
     return function_;
   }
 
-  /// Functions of C that hand on to the archive, which calls `body`.
-  void EmitCallsOfArchive(llvm::Function* body, llvm::ArrayRef<llvm::Function*> kernels) {
+  /// What the archive is told, which calls `body`.
+  void FillProgram(llvm::Function* body, llvm::ArrayRef<llvm::Function*> kernels) {
     const EntryPoint::Archive& archive = *entry_.archive;
-    llvm::Type *pointer = b_.getPtrTy(), *number = b_.getInt64Ty(), *code = b_.getInt32Ty();
     llvm::Constant* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
     llvm::Constant* table = nothing;
     if (!kernels.empty()) {
@@ -69,34 +67,9 @@ class EntryEmitter {
         {steps, Number(archive.steps.size()), body, Number(archive.temp_bytes), Number(entry_.alignment),
          table, Number(kernels.size()), Number(archive.weights.bytes), Number(archive.weights.hash), nothing,
          nothing}));
-    HandOn("", "hlo_rt_run", code, {pointer, pointer, pointer});
-    HandOn("_start", "hlo_rt_start", code, {code, pointer, pointer});
-    HandOn("_temp_bytes", "hlo_rt_temp_bytes", number, {});
-    HandOn("_end", "hlo_rt_end", b_.getVoidTy(), {});
-    if (archive.weights.bytes > 0) HandOn("_map_weights", "hlo_rt_map_weights", code, {pointer});
   }
 
  private:
-  /// A function of C that calls one of the archive with the program before its own arguments.
-  void HandOn(llvm::StringRef suffix, llvm::StringRef callee, llvm::Type* result,
-              llvm::ArrayRef<llvm::Type*> arguments) {
-    llvm::SmallVector<llvm::Type*, 4> with_program(arguments);
-    with_program.insert(with_program.begin(), b_.getPtrTy());
-    const llvm::FunctionCallee to =
-        module_.getOrInsertFunction(callee, llvm::FunctionType::get(result, with_program, false));
-    function_ = llvm::Function::Create(llvm::FunctionType::get(result, arguments, false),
-                                       llvm::Function::ExternalLinkage, entry_.symbol + suffix, module_);
-    function_->addFnAttr(llvm::Attribute::NoUnwind);
-    b_.SetInsertPoint(Block("entry"));
-    llvm::SmallVector<Value*, 4> values = {program_};
-    for (llvm::Argument& argument : function_->args()) values.push_back(&argument);
-    Value* value = b_.CreateCall(to, values);
-    if (result->isVoidTy())
-      b_.CreateRetVoid();
-    else
-      b_.CreateRet(value);
-  }
-
   BasicBlock* Block(const char* name) { return BasicBlock::Create(module_.getContext(), name, function_); }
 
   /// Behind args, results and temp.
@@ -161,9 +134,9 @@ class EntryEmitter {
     auto* type = llvm::StructType::get(
         module_.getContext(),
         {pointer, number, pointer, number, number, pointer, number, number, number, pointer, pointer});
-    program_ =
-        new llvm::GlobalVariable(module_, type, /*isConstant=*/false, llvm::GlobalValue::InternalLinkage,
-                                 llvm::Constant::getNullValue(type), "program");
+    program_ = new llvm::GlobalVariable(
+        module_, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+        llvm::Constant::getNullValue(type), ProgramSymbol(entry_.symbol, entry_.version));
   }
   /// Where the file of constants was mapped.
   Value* Weights() {
@@ -284,7 +257,7 @@ llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Fun
                                llvm::ArrayRef<llvm::Function*> kernels) {
   EntryEmitter emitter(entry, routines);
   llvm::Function* function = emitter.Run();
-  if (entry.archive) emitter.EmitCallsOfArchive(function, kernels);
+  if (entry.archive) emitter.FillProgram(function, kernels);
   return function;
 }
 

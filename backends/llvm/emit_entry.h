@@ -26,7 +26,7 @@ struct EntryPoint {
     int64_t bytes;
   };
   /// What the function returns.
-  enum Code : uint8_t { kDone = 0, kNullPointer = 1, kMisaligned = 2 };
+  enum Code : uint8_t { kDone = 0, kNullPointer = 1, kMisaligned = 2, kOtherMachine = 8 };
 
   /// A kernel that the archive runs in pieces, which is its host's call of that number: the kernel's number,
   /// the iterations of its parallel loop, and how many make a piece.
@@ -48,6 +48,7 @@ struct EntryPoint {
   };
 
   std::string symbol;
+  size_t version = 0;                    // of the function
   std::vector<bool> arguments, results;  // whether they have bytes: others may be null
   bool temporary = false;                // there is temporary memory
   int64_t alignment = 1;                 // of results and temporary memory
@@ -59,11 +60,10 @@ struct EntryPoint {
   std::optional<Archive> archive;         // nothing: the code calls nobody
 };
 
-/// Adds `int SYMBOL(void* const* args, void* const* results, void* temp)` to the module of `routines`, which
-/// EmitRoutine() made and which it calls one after the other. Constants become data of the module. With an
-/// archive also `int SYMBOL_start(int threads, ...)`, `size_t SYMBOL_temp_bytes(void)`,
-/// `void SYMBOL_end(void)` and, with weights, `int SYMBOL_map_weights(const char*)`, all of which hand on to
-/// the archive (backends/cpu/runtime/program.h). `kernels`: of the archive's kernels, in their order.
+/// Adds the body of a function of C, `int (void* const* args, void* const* results, void* temp)`, to the
+/// module of `routines`, which EmitRoutine() made and which it calls one after the other. Constants become
+/// data of the module. With an archive also what that is told (runtime::Program). Both have the names of
+/// emit_front.h, which makes what programs call. `kernels`: of the archive's kernels, in their order.
 llvm::Function* EmitEntryPoint(const EntryPoint& entry, llvm::ArrayRef<llvm::Function*> routines,
                                llvm::ArrayRef<llvm::Function*> kernels = {});
 

@@ -206,13 +206,15 @@ class OptRun {
 
   /// For --aot.
   Status MakeFunction(const Module& module, const InputModule& input) {
-    CpuOptions cpu = passes_.CompileOptions(module, extracts_, input, sink_, out_);
-    cpu.host = options_.host();
-    cpu.triple = options_.target;
+    std::vector<CpuOptions> versions = passes_.VersionsToCompile(module, extracts_, input, sink_, out_);
+    for (CpuOptions& version : versions) {
+      version.host = options_.host();
+      version.triple = options_.target;
+    }
     const std::vector<std::string>& names = options_.entry_name;
     const std::string name = functions_ < names.size() ? names[functions_] : "";
     ++functions_;
-    return functions_of_c_.Add(module, cpu, name);
+    return functions_of_c_.Add(module, versions, name);
   }
   Status WriteFunctions() {
     if (functions_ == 0 || sink_.exit_code() != 0) return {};

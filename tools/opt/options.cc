@@ -29,7 +29,11 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::explain_codegen>("explain-codegen", "", "",
                                 "by which code instructions are computed on cpu, and why"),
     Option<&O::tier>("tier", "TIER", "compile", "with --explain-codegen: as in hlo-run").Advanced(),
-    Option<&O::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
+    Option<&O::mcpu>(
+        "mcpu", "CPU", "native",
+        "the CPU that code is made for, in LLVM's words; with --aot several, separated by commas: "
+        "the object has code for each and takes what the processor it runs on can do")
+        .Advanced(),
     Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
     Option<&O::gpu_target>("gpu-target", "NAME|FILE", "h100",
                            "the GPU that code is for: a100, b200, h100, h200, or a description"),
@@ -290,6 +294,8 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
   }
   if (!options.target.empty() && options.aot.empty())
     return Error("usage-option", {}, "option '--target' needs --aot");
+  if (llvm::StringRef(options.mcpu).contains(',') && options.aot.empty())
+    return Error("usage-option", {}, "option '--mcpu': several CPUs need --aot");
   if (options.aot_weights && (options.aot.empty() || options.host() == CodeHost::Nobody))
     return Error("usage-option", {},
                  "option '--aot-weights' needs --aot, and neither --self-contained nor --target");

@@ -171,6 +171,25 @@ Status PassRunner::Run(Module& module, const InputModule& input, DiagnosticSink&
   return Run(module, PipelineOf(&module), input, sink, out);
 }
 
+std::vector<CpuOptions> PassRunner::VersionsToCompile(const Module& module, bool without_named,
+                                                      const InputModule& input, DiagnosticSink& sink,
+                                                      llvm::raw_ostream& out) {
+  const CpuOptions common = CompileOptions(module, without_named, input, sink, out);
+  std::vector<CpuOptions> versions;
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::StringRef(options_->mcpu).split(names, ',');
+  for (const llvm::StringRef name : names) {
+    CpuOptions& version = versions.emplace_back(common);
+    version.cpu = version.controls.cpu = name.str();
+    version.run_passes = [this, run = common.run_passes, cpu = name.str()](
+                             Module& copy, llvm::ArrayRef<PipelineItem> pipeline) {
+      cpu_ = cpu;
+      return run(copy, pipeline);
+    };
+  }
+  return versions;
+}
+
 CpuOptions PassRunner::CompileOptions(const Module& module, bool without_named, const InputModule& input,
                                       DiagnosticSink& sink, llvm::raw_ostream& out) {
   CpuOptions cpu;

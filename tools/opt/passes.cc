@@ -163,7 +163,7 @@ RewriteControls PassRunner::BaseControls() const {
   const PassRunOptions& passes = options_->passes;
   RewriteControls controls;
   controls.policy = {passes.fast_math, passes.strict_fp, passes.deterministic};
-  controls.cpu = options_->mcpu;
+  controls.cpu = cpu_;
   controls.features = options_->mattr;
   controls.machine = machine_.get();
   controls.fuel = fuel_;

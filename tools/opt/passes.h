@@ -37,6 +37,10 @@ class PassRunner {
   /// input, sink and stream are used while code is made.
   CpuOptions CompileOptions(const Module& module, bool without_named, const InputModule& input,
                             DiagnosticSink& sink, llvm::raw_ostream& out);
+  /// The same for each CPU of --mcpu, for code that has several versions.
+  std::vector<CpuOptions> VersionsToCompile(const Module& module, bool without_named,
+                                            const InputModule& input, DiagnosticSink& sink,
+                                            llvm::raw_ostream& out);
 
   /// What passes are told of; null: that of the CPU.
   [[nodiscard]] const compile::Machine* machine() const { return machine_.get(); }
@@ -57,7 +61,8 @@ class PassRunner {
   Status Finish(DiagnosticSink& sink, llvm::raw_ostream& out);
 
  private:
-  PassRunner(const OptOptions& options, PassUse use) : options_(&options), use_(use) {}
+  PassRunner(const OptOptions& options, PassUse use)
+      : options_(&options), use_(use), cpu_(llvm::StringRef(options.mcpu).split(',').first) {}
   [[nodiscard]] bool compiles() const { return use_ != PassUse::Show; }
   /// The pipeline of a level of the platform, for its code or for a module that is looked at.
   [[nodiscard]] std::string LevelName(int level) const;
@@ -75,6 +80,7 @@ class PassRunner {
 
   const OptOptions* options_;
   PassUse use_;
+  std::string cpu_;                                  // that code is being made for
   std::shared_ptr<const compile::Machine> machine_;  // null: that of the CPU
   std::vector<PipelineItem> named_, of_level_, least_;
   PassSelection selection_;

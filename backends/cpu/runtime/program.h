@@ -16,6 +16,7 @@ enum Code : int {
   kOutOfMemory = 5,
   kFailed = 6,
   kOtherWeights = 7,
+  kOtherMachine = 8,  // code says so itself, before it calls the archive
 };
 
 /// Does task(what, i) for each i below `count`, on as many threads as it likes, and returns when all are
