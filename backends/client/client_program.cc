@@ -144,7 +144,7 @@ struct ClientProgram::Task {
         if (i < parts.size())
           results[d][i]->Set(std::move(parts[i]));
         else
-          results[d][i]->Set(Error("usage-name", {}, "device {0} did not run{1}", d,
+          results[d][i]->Set(Error("runtime-buffer", {}, "device {0} did not run{1}", d,
                                    options->only_device ? "" : ": it is in another process"));
     }
     outfeeds->Set(std::move(done->outfeeds));

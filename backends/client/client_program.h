@@ -46,7 +46,7 @@ class ClientProgram final : public Executable {
   /// Begins a run on arguments[device][parameter]; as many are under way at a time as ClientOptions::threads
   /// says, or 32, and they begin in the order in which they are asked for; what `options` point to lives
   /// until its end. Errors: input-shape, where an argument is not what the parameter is, whatever the
-  /// layouts, which say nothing of where elements lie in a buffer; usage-name, if it was donated before.
+  /// layouts, which say nothing of where elements lie in a buffer; runtime-buffer, if it was donated before.
   Result<Execution> Begin(std::vector<std::vector<BufferArgument>> arguments,
                           const ExecutionOptions& options) const;
   /// The same, on this thread, and waits for the end: for those who would wait anyway. Errors: those of the

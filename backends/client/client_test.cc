@@ -353,7 +353,7 @@ ENTRY e { x = f32[4096] parameter(0)  ROOT r = f32[4096] add(x, x) }
   EXPECT_FALSE(given.IsReady());
   const auto again = (*program)->Begin({{{given}}}, {});
   ASSERT_FALSE(again);
-  EXPECT_EQ(again.error().id.str(), "usage-name");
+  EXPECT_EQ(again.error().id.str(), "runtime-buffer");
   const auto result = run->results[0][0].ToHost();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->data(), memory);  // written where the argument was

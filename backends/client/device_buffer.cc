@@ -71,7 +71,8 @@ Result<DeviceBuffer> DeviceBuffer::Element(size_t number) const {
 Result<PendingValue> DeviceBuffer::Claim(bool donate) const {
   const std::lock_guard lock(state_->mutex);
   if (state_->value == nullptr)
-    return Error("usage-name", {}, "a buffer {0} is used that was donated to a run before", state_->shape);
+    return Error("runtime-buffer", {}, "a buffer {0} is used that was donated to a run before",
+                 state_->shape);
   // Who claimed it earlier still has it: then the run gets memory of its own instead.
   return donate ? std::exchange(state_->value, nullptr) : state_->value;
 }

@@ -95,14 +95,15 @@ class DeviceBuffer {
   [[nodiscard]] bool IsReady() const;
   /// Waits so long at most: whether waiting would now cost no time.
   [[nodiscard]] bool WaitFor(std::chrono::nanoseconds limit) const;
-  /// Waits until it is there. Errors: those of the run that was to make it; usage-name, if it was donated.
+  /// Waits until it is there. Errors: those of the run that was to make it; runtime-buffer, if it was
+  /// donated.
   Status Wait() const;
   /// Waits, and brings the value to the host. Errors: those of Wait().
   [[nodiscard]] Result<Literal> ToHost() const;
   /// Waits, and gives the value where it is. Errors: those of Wait().
   [[nodiscard]] Result<DeviceValue> Value() const;
   /// What a run reads when its turn comes. `donate`: the buffer is the run's from now on, which may write its
-  /// results there; nobody else may use it any more. Errors: usage-name, if it was donated before.
+  /// results there; nobody else may use it any more. Errors: runtime-buffer, if it was donated before.
   [[nodiscard]] Result<PendingValue> Claim(bool donate) const;
 
  private:

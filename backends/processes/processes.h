@@ -11,7 +11,7 @@ namespace hlo::processes {
 class Processes final : public DeviceNetwork {
  public:
   /// Joins those that MPI has started, or that come to the coordinator. Null: this process is alone. Errors:
-  /// those of FindLaunch(), unavailable-mpi, runtime-collective-timeout.
+  /// those of FindLaunch(), unavailable-mpi, unavailable-processes, runtime-collective-timeout.
   static Result<std::unique_ptr<Processes>> Join(const LaunchOptions& options);
   /// Those that reach each other so.
   static Result<std::unique_ptr<Processes>> Join(std::unique_ptr<Transport> transport);

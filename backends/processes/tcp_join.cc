@@ -129,7 +129,8 @@ class First {
   void Take(Socket socket, const Hello& hello) {
     if (error_) return;
     if (hello.program != BuildId())
-      error_ = MakeError("unavailable-mpi", {}, "process {0} runs another build of the program", hello.rank);
+      error_ =
+          MakeError("unavailable-processes", {}, "process {0} runs another build of the program", hello.rank);
     else if (hello.size != static_cast<uint64_t>(where_.size))
       error_ =
           MakeError("usage-devices", {}, "process {0} is to be one of {1} processes, process 0 one of {2}",
@@ -179,13 +180,13 @@ Result<Welcome> AwaitWelcome(const Rendezvous& where, const Socket& first, Deadl
   }
   auto welcome = Understand<Welcome>(greeting);
   if (!welcome)
-    return Error("unavailable-mpi", {}, "who listens at {0} is no process of this program",
+    return Error("unavailable-processes", {}, "who listens at {0} is no process of this program",
                  where.coordinator);
   if (!welcome->refusal.empty())
     return Error("runtime-collective-timeout", {}, "process 0 at {0} says: {1}", where.coordinator,
                  welcome->refusal);
   if (welcome->places.size() != static_cast<size_t>(where.size))
-    return Error("unavailable-mpi", {}, "who listens at {0} is no process of this program",
+    return Error("unavailable-processes", {}, "who listens at {0} is no process of this program",
                  where.coordinator);
   return std::move(*welcome);
 }

@@ -34,7 +34,7 @@ Result<Addresses> Resolve(const Endpoint& endpoint, bool to_listen) {
   addrinfo* found = nullptr;
   const int error = getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &wanted, &found);
   if (error == 0) return Addresses(found, &freeaddrinfo);
-  return Error("unavailable-mpi", {}, "host '{0}' of '{1}' is not known: {2}", endpoint.host,
+  return Error("unavailable-processes", {}, "host '{0}' of '{1}' is not known: {2}", endpoint.host,
                endpoint.ToString(), gai_strerror(error));
 }
 
@@ -93,7 +93,7 @@ Result<Socket> Listen(const Endpoint& at) {
       return socket;
     error = errno;
   }
-  return Error("unavailable-mpi", {}, "cannot listen at {0}: {1}", at.ToString(), std::strerror(error));
+  return Error("unavailable-processes", {}, "cannot listen at {0}: {1}", at.ToString(), std::strerror(error));
 }
 
 Result<Socket> Connect(const Endpoint& to, Deadline end) {

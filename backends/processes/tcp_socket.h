@@ -37,11 +37,11 @@ struct Endpoint {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// Listens there; port 0: one that is free. Errors: unavailable-mpi, where the host is not this machine
+/// Listens there; port 0: one that is free. Errors: unavailable-processes, where the host is not this machine
 /// or the port is in use.
 Result<Socket> Listen(const Endpoint& at);
-/// Tries until somebody listens there; invalid if nobody does before the end. Errors: unavailable-mpi for
-/// a name that nobody knows; interrupted.
+/// Tries until somebody listens there; invalid if nobody does before the end. Errors: unavailable-processes
+/// for a name that nobody knows; interrupted.
 Result<Socket> Connect(const Endpoint& to, Deadline end);
 /// One that has come, if one has.
 Socket Accept(const Socket& listener);

@@ -73,7 +73,7 @@ TEST(JoinTcp, AddressesThatCannotBe) {
   const auto in_use = Come(0, 2, EndOf(*taken, /*of_this=*/true).ToString());
   ASSERT_FALSE(in_use);
   EXPECT_TRUE(Contains(in_use.error().message, "Address already in use")) << in_use.error().message;
-  EXPECT_EQ(in_use.error().id, DiagnosticId("unavailable-mpi"));
+  EXPECT_EQ(in_use.error().id, DiagnosticId("unavailable-processes"));
   const auto foreign = Come(0, 2, "192.0.2.1:7000");  // reserved for documents
   ASSERT_FALSE(foreign);
   EXPECT_TRUE(Contains(foreign.error().message, "cannot listen at 192.0.2.1:7000"));

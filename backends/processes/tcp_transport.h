@@ -18,8 +18,8 @@ struct Rendezvous {
 
 /// Waits until all have come. All then have a connection with each other, on the network of the coordinator's
 /// address; each shows a number that the first one has drawn. Whoever else connects is sent away. Errors:
-/// usage-option, unavailable-mpi, unavailable-mpi for processes of another build or another number of
-/// them, runtime-collective-timeout, naming those that have not come or have gone.
+/// usage-option, unavailable-processes, usage-devices for another number of them, runtime-collective-timeout,
+/// naming those that have not come or have gone.
 Result<std::unique_ptr<Transport>> JoinTcp(const Rendezvous& where);
 
 /// By connections with all other processes; of this one there is none.

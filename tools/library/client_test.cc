@@ -4,7 +4,9 @@
 
 #include <thread>
 
+#include "backends/gpu/runtime/device_array.h"
 #include "hlo/xla.h"
+#include "tools/library/client_state.h"
 #include "tools/library/test_computation.h"
 
 namespace hlo_toolkit {
@@ -354,6 +356,32 @@ TEST_P(LibraryClient, ReportsSayWhatRunsTake) {
   EXPECT_FALSE(pair.Profile({}, 1).ok());
   EXPECT_FALSE(pair.Profile({}, 0).ok());
   EXPECT_NE(pair.OptimizedText().find("HloModule pair"), std::string::npos);
+}
+
+TEST(LibraryClients, AssignedDevicesAreGpusOfTheirOwn) {
+  ClientOptions options;
+  options.platform = "gpu-emu";
+  const auto one = NewClient(options);
+  options.device_count = 4;
+  const auto four = NewClient(options);
+  const auto gpu_of = [](const Buffer& buffer) {
+    const auto value = internal::BufferState::Get(buffer)->parts.front().Value();
+    return static_cast<const hlo::gpu::GpuArray&>(*value->array()).gpu().ordinal();
+  };
+  const auto run = [&](const Client& client, std::vector<int> devices) {
+    const int first = devices.empty() ? 0 : devices.front();
+    const Executable twice = client.Compile(Double(), {.device_assignment = std::move(devices)}).value();
+    const Buffer result = twice.Execute({client.ToDevice(Vector({1, 2, 3}), first).value()}).value().front();
+    EXPECT_EQ(result.ToLiteral()->ToString(), "f32[3] {2, 4, 6}");
+    return result;
+  };
+  const Buffer on_first = run(*one, {});
+  EXPECT_EQ(gpu_of(on_first), 0);
+  // The driver has that one GPU already, and gets more.
+  const Buffer on_third = run(*four, {2}), on_fourth = run(*four, {3});
+  EXPECT_EQ(gpu_of(on_third), 2);
+  EXPECT_EQ(gpu_of(on_fourth), 3);
+  EXPECT_EQ(gpu_of(run(*four, {0})), 0);
 }
 
 TEST(LibraryClients, OptionsThatMeanNothingAreErrors) {

@@ -68,8 +68,10 @@ hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
   inner.store.own = code;
   if (const hlo::Platform made_for = client->client().platform(); hlo::IsGpu(made_for)) {
     HLO_TRY(inner.gpu.target, hlo::gpu::FindTarget(client->options().gpu_target));
-    // The emulated GPU is one.
-    if (!options.device_assignment.empty() && made_for == hlo::Platform::Gpu) inner.gpu.gpus = made->devices;
+    if (!options.device_assignment.empty()) inner.gpu.gpus = made->devices;
+    // Who says where a program runs has as many emulated GPUs as devices.
+    for (const int gpu : inner.gpu.gpus)
+      inner.gpu.platform.emulation.devices = std::max(inner.gpu.platform.emulation.devices, gpu + 1);
   }
   HLO_TRY(made->program, CompileWith(*client, *module, inner, made->execution));
   made->client = std::move(client);

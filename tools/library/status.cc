@@ -37,7 +37,7 @@ StatusCode CodeOf(const hlo::Diagnostic& diagnostic) {
   } kIds[] = {
       {"interrupted", StatusCode::kCancelled},
       {"limit-timeout", StatusCode::kDeadlineExceeded},
-      {"usage-name", StatusCode::kFailedPrecondition},  // of buffers
+      {"runtime-buffer", StatusCode::kFailedPrecondition},
       {"runtime-memory", StatusCode::kResourceExhausted},
   };
   for (const auto& row : kIds)

@@ -73,6 +73,16 @@ const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options) {
   return api;
 }
 
+Status GrowEmulatedDriver(int devices) {
+  Driver& driver = TheDriver();
+  const std::lock_guard lock(driver.mutex);
+  while (driver.initialized && static_cast<int>(driver.devices.size()) < devices) {
+    HLO_TRY(driver.devices.emplace_back(), Device::Create(driver.options.device));
+  }
+  driver.options.devices = std::max(driver.options.devices, devices);
+  return {};
+}
+
 std::string EmulatedReport() {
   const std::lock_guard lock(TheDriver().mutex);
   return TheDriver().report;

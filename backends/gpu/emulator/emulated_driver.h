@@ -29,6 +29,8 @@ struct EmulatedDriverOptions {
 /// Starts anew: what an earlier one had is gone. The functions may be called from several threads; one at a
 /// time runs.
 const DriverApi& StartEmulatedDriver(const EmulatedDriverOptions& options);
+/// Gives the one that runs as many devices, if it has fewer. Errors: limit-memory.
+Status GrowEmulatedDriver(int devices);
 /// What kernels did wrong last; empty: nothing.
 std::string EmulatedReport();
 /// What is in memory of the current device counts as written by nobody, when it is the stream's turn: reads

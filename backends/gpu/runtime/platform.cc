@@ -97,6 +97,7 @@ Result<GpuPtr> OpenGpu(const Platform& platform, const Target& target, int ordin
   DriverBinding driver;
   if (platform.emulated) {
     driver = EmulatedDriver(platform, target, anew);
+    HLO_CHECK_OK(GrowEmulatedDriver(platform.emulation.devices));
   } else {
     HLO_TRY(driver.api, LoadDriver());
   }

@@ -45,7 +45,8 @@ struct CompileOptions {
   int64_t replica_count = 1;
   int64_t partition_count = 1;
   /// The device of replica r and partition p is number r * partition_count + p of these. Empty: 0, 1, …, or,
-  /// for a program of no more devices than a process has, the first ones of this process.
+  /// for a program of no more devices than a process has, the first ones of this process. Where they are
+  /// given, device d of a client for gpu is GPU d; of one for gpu-emu it has an emulated GPU of its own.
   std::vector<int> device_assignment = {};
   /// Shapes with the layouts that arguments and the result have, in place of those of the computation. Empty:
   /// those.

@@ -218,7 +218,9 @@ HloError* hlo_client_compile(const HloClient* client, const HloModule* module, H
 typedef struct HloCompileOptions {
   size_t struct_size;
   int64_t replica_count, partition_count; /* 0: 1 */
-  /* The device of replica r and partition p is number r * partition_count + p of these. NULL: the first ones.
+  /* The device of replica r and partition p is number r * partition_count + p of these; NULL: the first ones.
+   * Where they are given, device d of a client for gpu is GPU d, of one for gpu-emu an emulated GPU of its
+   * own.
    */
   const int64_t* device_assignment;
   size_t device_assignment_count;
