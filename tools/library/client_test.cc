@@ -384,6 +384,36 @@ TEST(LibraryClients, AssignedDevicesAreGpusOfTheirOwn) {
   EXPECT_EQ(gpu_of(run(*four, {0})), 0);
 }
 
+TEST(LibraryClients, DonatedBuffersOfGpusAreWrittenInPlace) {
+  ClientOptions options;
+  options.platform = "gpu-emu";
+  const auto client = NewClient(options);
+  const Executable twice =
+      client
+          ->Compile(
+              XlaComputation::FromText("HloModule twice, input_output_alias={ {}: (0, {}, may-alias) }\n"
+                                       "ENTRY e { x = f32[3] parameter(0)  ROOT s = f32[3] add(x, x) }")
+                  .value())
+          .value();
+  const auto address_of = [](const Buffer& buffer) {
+    const auto value = internal::BufferState::Get(buffer)->parts.front().Value();
+    return static_cast<const hlo::gpu::GpuArray&>(*value->array()).address();
+  };
+  Buffer x = twice.Execute({client->ToDevice(Vector({1, 2, 3})).value()}).value().front();
+  const auto at = address_of(x);
+  for (int i = 0; i < 3; ++i) {
+    const Execution run = twice.ExecuteAsync({x}, {.donated = {0}}).value();
+    EXPECT_FALSE(x.Await().ok());
+    x = run.result();
+    EXPECT_TRUE(run.Await().ok());
+    EXPECT_EQ(address_of(x), at);
+  }
+  EXPECT_EQ(x.ToLiteral()->ToString(), "f32[3] {16, 32, 48}");
+  const Buffer next = twice.Execute({x}).value().front();  // not donated
+  EXPECT_NE(address_of(next), at);
+  EXPECT_EQ(x.ToLiteral()->ToString(), "f32[3] {16, 32, 48}");
+}
+
 TEST(LibraryClients, OptionsThatMeanNothingAreErrors) {
   const auto message = [](auto change) {
     ClientOptions options;

@@ -39,6 +39,12 @@ Result<std::shared_ptr<GpuArray>> GpuArray::Make(std::shared_ptr<ArrayMemory> me
   return std::shared_ptr<GpuArray>(new GpuArray(std::move(memory), shape, bytes, std::move(block)));
 }
 
+std::shared_ptr<GpuArray> GpuArray::Renamed(std::shared_ptr<GpuArray> array, const Shape& shape) {
+  if (array->shape() == shape) return array;
+  const int64_t bytes = std::exchange(array->bytes_, 0);
+  return std::shared_ptr<GpuArray>(new GpuArray(array->memory_, shape, bytes, std::move(array->block_)));
+}
+
 GpuArray::~GpuArray() {
   if (bytes_ != 0) memory_->Give(bytes_, std::move(block_));
 }

@@ -30,6 +30,8 @@ class GpuArray final : public DeviceArray {
  public:
   /// Errors: those of ArrayMemory::Take().
   static Result<std::shared_ptr<GpuArray>> Make(std::shared_ptr<ArrayMemory> memory, const Shape& shape);
+  /// What was written into the memory of one that nobody else has.
+  static std::shared_ptr<GpuArray> Renamed(std::shared_ptr<GpuArray> array, const Shape& shape);
   ~GpuArray() override;
   [[nodiscard]] const Gpu& gpu() const { return *memory_->gpu(); }
   [[nodiscard]] CuDevicePtr address() const { return block_.address(); }

@@ -92,6 +92,60 @@ TEST(DeviceArray, GoesFromProgramToProgramAndFromGpuToGpu) {
   EXPECT_EQ(First(Step(*one, {there, sum})[0]), 7);
 }
 
+constexpr const char* kUpdate = R"(HloModule update, input_output_alias={ {1}: (0, {}, may-alias) }
+ENTRY e {
+  s = f32[4096] parameter(0)
+  w = f32[4096] parameter(1)
+  t = f32[4096] add(s, w)
+  ROOT r = (f32[4096], f32[4096], f32[4096]) tuple(w, t, t)
+}
+)";
+
+/// A run that nobody else has the first argument of.
+DeviceValue Update(const Executable& program, DeviceValue state, const DeviceValue& weights) {
+  std::vector<std::vector<DeviceValue>> arguments(1);
+  arguments[0].push_back(std::move(state));
+  arguments[0].push_back(weights);
+  auto result = program.RunOnValues(std::move(arguments), {});
+  if (!result) ADD_FAILURE() << Render(result.error());
+  if (!result) return {};
+  EXPECT_EQ(First(result->results[0][0]), 1);
+  EXPECT_EQ(First(result->results[0][1]), First(result->results[0][2]));
+  return std::move(result->results[0][1]);
+}
+
+CuDevicePtr AddressOf(const DeviceValue& value) {
+  return static_cast<const gpu::GpuArray&>(*value.array()).address();
+}
+
+TEST(DeviceArray, IsWrittenOverByARunThatAloneHasIt) {
+  const auto program = Compile(kUpdate, OnEmulatedGpu());
+  const DeviceValue weights = Step(*program, {DeviceValue(Filled(0)), DeviceValue(Filled(1))})[0];
+  DeviceValue a = Update(*program, DeviceValue(Filled(0)), weights);
+  DeviceValue b = Update(*program, DeviceValue(Filled(10)), weights);
+  const CuDevicePtr at_a = AddressOf(a), at_b = AddressOf(b);
+  // Several at one place, so that what was recorded is of use; then in turns.
+  for (int i = 0; i < 5; ++i) {
+    a = Update(*program, std::move(a), weights);
+    EXPECT_EQ(AddressOf(a), at_a);
+  }
+  for (int i = 0; i < 3; ++i) {
+    a = Update(*program, std::move(a), weights);
+    b = Update(*program, std::move(b), weights);
+    EXPECT_EQ(AddressOf(a), at_a);
+    EXPECT_EQ(AddressOf(b), at_b);
+  }
+  EXPECT_EQ(First(a), 9);
+  EXPECT_EQ(First(b), 14);
+  // What somebody else has stays as it is; arguments of the host, too.
+  const DeviceValue more = Update(*program, a, weights);
+  EXPECT_NE(AddressOf(more), at_a);
+  EXPECT_EQ(First(a), 9);
+  EXPECT_EQ(First(more), 10);
+  EXPECT_EQ(First(Update(*program, DeviceValue(Filled(3)), weights)), 4);
+  EXPECT_EQ(First(Update(*program, std::move(a), weights)), 10);
+}
+
 TEST(DeviceArray, MemoryOfArraysThatAreGoneIsUsedAgain) {
   // Not a third of what all results take.
   GpuRunOptions options = OnEmulatedGpu();

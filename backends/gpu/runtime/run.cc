@@ -153,6 +153,8 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::MakePlace() {
     const char* const what = buffer.kind == BufferKind::Parameter ? "arguments" : "results";
     HLO_TRY(place->bases[i], Allocate(buffer.size, what, place->blocks));
   }
+  place->own = place->bases;
+  place->lent.resize(program_.buffers.size());
   size_t workspace = 0;
   for (const auto& [step, plan] : libraries_) workspace = std::max(workspace, plan->workspace_bytes());
   const uint64_t each = llvm::alignTo(workspace, kDeviceAlignment);
@@ -180,10 +182,33 @@ Result<LoadedProgram::PlacePtr> LoadedProgram::TakePlace(const hlo::Device& devi
   return place;
 }
 
+void LoadedProgram::TakeOver(Place& place, std::vector<DeviceValue>& arguments) {
+  std::vector<CuDevicePtr> bases = place.own;
+  for (const Leaf& leaf : program_.result.leaves) {
+    if (leaf.slice.buffer < 0 || leaf.slice.offset != 0) continue;
+    const auto number = static_cast<size_t>(leaf.slice.buffer);
+    const Buffer& buffer = program_.buffers[number];
+    if (buffer.kind != BufferKind::Parameter || !buffer.written || place.lent[number] != nullptr) continue;
+    DeviceValue& argument = arguments[static_cast<size_t>(buffer.parameter)];
+    const bool only = argument.array() != nullptr && argument.array().use_count() == 1;
+    if (!only || static_cast<const GpuArray&>(*argument.array()).bytes() != buffer.size) continue;
+    // Nobody has it who could see that it changes.
+    place.lent[number] =
+        std::const_pointer_cast<GpuArray>(std::static_pointer_cast<const GpuArray>(argument.array()));
+    bases[number] = place.lent[number]->address();
+  }
+  if (bases == place.bases) return;
+  // What was recorded is for other memory.
+  place.bases = std::move(bases);
+  place.graphs = std::make_unique<StepGraphs>(gpu_);
+  place.has_run = false;
+}
+
 Status LoadedProgram::SetArgument(Place& place, size_t buffer, const DeviceValue& argument, Frame& frame) {
   const bool written = program_.buffers[buffer].written;
   if (argument.array() != nullptr) {
     place.arguments[buffer] = {};
+    if (place.lent[buffer] != nullptr) return {};
     const auto* array = static_cast<const GpuArray*>(argument.array().get());
     if (place.arrays[buffer].lock() != argument.array() && array->bytes() != 0)
       HLO_CHECK_OK(
@@ -268,9 +293,11 @@ Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Liter
   constexpr double kPerMillisecond = 1e6, kAtATime = 4, kInAll = 400;  // milliseconds
   HLO_CHECK_OK(gpu_->MakeCurrent());
   HLO_TRY(PlacePtr place, TakePlace(device));
+  std::vector<DeviceValue> values = ToValues(std::move(arguments));
+  TakeOver(*place, values);
   place->has_run = true;  // what is measured are the runs that follow
   Frame frame(WaysOf(*place, device, graphs), static_cast<size_t>(program_.sizes_count));
-  HLO_CHECK_OK(SetArguments(*place, ToValues(std::move(arguments)), frame));
+  HLO_CHECK_OK(SetArguments(*place, values, frame));
   HLO_TRY(const Event begin, Event::Create(gpu_, /*timed=*/true));
   HLO_TRY(const Event end, Event::Create(gpu_, /*timed=*/true));
   const auto measure = [&](int times) -> Result<double> {
@@ -298,7 +325,7 @@ Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Liter
   return measured[static_cast<size_t>(runs / 2)] * kPerMillisecond;
 }
 
-Result<std::vector<DeviceValue>> LoadedProgram::KeepResults(Frame& frame) {
+Result<std::vector<DeviceValue>> LoadedProgram::KeepResults(Place& place, Frame& frame) {
   std::vector<DeviceValue> results;
   const Leaf* leaf = program_.result.leaves.begin();
   ResultReader reader(frame, program_.result);
@@ -308,6 +335,12 @@ Result<std::vector<DeviceValue>> LoadedProgram::KeepResults(Frame& frame) {
     if (!stays) {
       HLO_TRY(Literal part, reader.Read(shape));
       results.emplace_back(std::move(part));
+    } else if (std::shared_ptr<GpuArray>& lent = place.lent[static_cast<size_t>(leaf->slice.buffer)];
+               lent != nullptr && leaf->slice.offset == 0) {
+      // Another part that is the same value is copied from there.
+      results.emplace_back(
+          std::shared_ptr<const DeviceArray>(GpuArray::Renamed(std::exchange(lent, nullptr), shape)));
+      reader.Skip();
     } else {
       HLO_TRY(const auto array, GpuArray::Make(memory_, shape));
       if (array->bytes() != 0)
@@ -323,7 +356,8 @@ Result<std::vector<DeviceValue>> LoadedProgram::KeepResults(Frame& frame) {
 
 template <class Read>
 auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> arguments,
-                            const Observers& observers, Read read) -> decltype(read(std::declval<Frame&>())) {
+                            const Observers& observers, Read read)
+    -> decltype(read(std::declval<Place&>(), std::declval<Frame&>())) {
   HLO_CHECK_OK(gpu_->MakeCurrent());
   for (DeviceValue& argument : arguments) {  // of another GPU
     const auto* array = static_cast<const GpuArray*>(argument.array().get());
@@ -334,6 +368,7 @@ auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> argume
   }
   // A place where something went wrong is not used again.
   HLO_TRY(PlacePtr place, TakePlace(device));
+  TakeOver(*place, arguments);
   Frame::Of of = WaysOf(*place, device, observers.graphs);
   of.observer = observers.observer;
   of.listener = observers.listener;
@@ -346,15 +381,17 @@ auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> argume
   // Arrays of the GPU are read later than this.
   for (DeviceValue& argument : arguments)
     if (argument.array() == nullptr) argument = DeviceValue();
-  HLO_CHECK_OK(RunSequence(program_.entry, frame));
-  auto result = read(frame);
+  const Status ran = RunSequence(program_.entry, frame);
+  auto result = ran ? read(*place, frame) : decltype(read(*place, frame))(Error(ran.error()));
   if (!result) {
-    // Copies into arrays that nobody gets may be under way, and their memory is another one's soon.
-    [[maybe_unused]] const Status over = frame.stream().Wait();
+    // What writes into arrays that nobody gets may be under way, and their memory is another one's soon.
+    for (const std::unique_ptr<Stream>& stream : place->streams) [[maybe_unused]]
+      const Status over = stream->Wait();
     return result;
   }
   HLO_CHECK_OK(frame.stream().Wait());
   place->has_run = true;
+  for (std::shared_ptr<GpuArray>& lent : place->lent) lent.reset();
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(place));
   return result;
@@ -362,7 +399,7 @@ auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> argume
 
 Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<DeviceValue> arguments,
                                    const Observers& observers) {
-  return RunWith(device, std::move(arguments), observers, [&](Frame& frame) {
+  return RunWith(device, std::move(arguments), observers, [&](Place&, Frame& frame) {
     return ResultReader(frame, program_.result).Read(program_.result.shape);
   });
 }
@@ -370,7 +407,8 @@ Result<Literal> LoadedProgram::Run(hlo::Device& device, std::vector<DeviceValue>
 Result<std::vector<DeviceValue>> LoadedProgram::RunThere(hlo::Device& device,
                                                          std::vector<DeviceValue> arguments,
                                                          const Observers& observers) {
-  return RunWith(device, std::move(arguments), observers, [&](Frame& frame) { return KeepResults(frame); });
+  return RunWith(device, std::move(arguments), observers,
+                 [&](Place& place, Frame& frame) { return KeepResults(place, frame); });
 }
 
 }  // namespace hlo::gpu

@@ -49,10 +49,12 @@ class LoadedProgram {
     std::vector<std::unique_ptr<Stream>> streams;
     std::vector<Event> events;  // of the plan of streams
     std::vector<DeviceMemoryBlock> blocks;
-    std::vector<CuDevicePtr> bases;       // by buffer
-    std::vector<CuDevicePtr> workspaces;  // by stream
-    int64_t device = 0;                   // that ran last
-    std::vector<Literal> arguments;       // by buffer: what is still there of those of the last run, …
+    std::vector<CuDevicePtr> bases;               // by buffer
+    std::vector<CuDevicePtr> own;                 // the same, where nothing is lent
+    std::vector<std::shared_ptr<GpuArray>> lent;  // by buffer: arrays that this run may write over
+    std::vector<CuDevicePtr> workspaces;          // by stream
+    int64_t device = 0;                           // that ran last
+    std::vector<Literal> arguments;  // by buffer: what is still there of those of the last run, …
     std::vector<std::weak_ptr<const DeviceArray>> arrays;  // … and of those that were on the GPU
     std::unique_ptr<StepGraphs> graphs;
     bool has_run = false;
@@ -71,13 +73,15 @@ class LoadedProgram {
   Frame::Of FrameOf(const Place& place, hlo::Device& device) const;
   /// By graphs, or on the streams of the program.
   Frame::Of WaysOf(const Place& place, hlo::Device& device, GraphUse graphs) const;
+  /// Makes arrays that nobody but this run has, and that become results, its memory for them.
+  void TakeOver(Place& place, std::vector<DeviceValue>& arguments);
   Status SetArguments(Place& place, const std::vector<DeviceValue>& arguments, Frame& frame);
   Status SetArgument(Place& place, size_t buffer, const DeviceValue& argument, Frame& frame);
-  Result<std::vector<DeviceValue>> KeepResults(Frame& frame);
+  Result<std::vector<DeviceValue>> KeepResults(Place& place, Frame& frame);
   /// `read` what the run leaves, before the place is another run's.
   template <class Read>
   auto RunWith(hlo::Device& device, std::vector<DeviceValue> arguments, const Observers& observers, Read read)
-      -> decltype(read(std::declval<Frame&>()));
+      -> decltype(read(std::declval<Place&>(), std::declval<Frame&>()));
 
   const Program& program_;
   GpuPtr gpu_;
