@@ -17,14 +17,13 @@ static_assert(static_cast<int>(StatusCode::kInvalidArgument) == HLO_INVALID_ARGU
               static_cast<int>(StatusCode::kAborted) == HLO_ABORTED &&
               static_cast<int>(StatusCode::kUnavailable) == HLO_UNAVAILABLE);
 
-HloError* NewError(Status status) noexcept {
-  static HloError* const no_memory =
-      Handles<HloError>::New({StatusCode::kResourceExhausted, "out of memory"});
-  HloError* const made = Handles<HloError>::New(std::move(status));
-  return made != nullptr ? made : no_memory;
-}
-
 namespace {
+
+/// What stands for errors that there is no memory for; it is never freed.
+HloError* NoMemory() {
+  static HloError* const error = Handles<HloError>::New({StatusCode::kResourceExhausted, "out of memory"});
+  return error;
+}
 
 const char* NameOf(HandleKind kind) {
   static constexpr const char* kNames[] = {"error",  "text",       "module", "builder",
@@ -33,6 +32,12 @@ const char* NameOf(HandleKind kind) {
 }
 
 }  // namespace
+
+HloError* NewError(Status status) noexcept {
+  HloError* const reserve = NoMemory();
+  HloError* const made = Handles<HloError>::New(std::move(status));
+  return made != nullptr ? made : reserve;
+}
 
 HloError* NoPlace(HandleKind kind) { return BadCall("there is no place for the {0}", NameOf(kind)); }
 
@@ -104,7 +109,9 @@ const char* hlo_error_message(const HloError* error) {
   if (error == nullptr) return "";
   return error->IsOpen() ? error->get().message().c_str() : "the error was freed before";
 }
-void hlo_error_free(HloError* error) { Handles<HloError>::Free(error); }
+void hlo_error_free(HloError* error) {
+  if (error != NoMemory()) Handles<HloError>::Free(error);
+}
 
 const char* hlo_text_data(const HloText* text) {
   return text == nullptr || !text->IsOpen() ? "" : text->get().c_str();

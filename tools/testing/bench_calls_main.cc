@@ -57,7 +57,7 @@ bool BenchCpp(double seconds) {
   return good;
 }
 
-/// The interface of C, on memory of the caller's.
+/// The interface of C, on memory of the caller's and on buffers.
 bool BenchC(double seconds) {
   HloModule* module = nullptr;
   HloClient* client = nullptr;
@@ -75,6 +75,16 @@ bool BenchC(double seconds) {
           for (int i = 0; i < kCalls; ++i)
             good &= hlo_executable_execute(program, &argument, 1, &result, 1) == nullptr;
         }));
+  HloBuffer* buffer = nullptr;
+  good = good && hlo_client_buffer(client, &argument, 0, &buffer) == nullptr;
+  Print("C, buffers", Best(seconds, [&] {
+          for (int i = 0; i < kCalls; ++i) {
+            HloBuffer* sum = nullptr;
+            good &= hlo_executable_run(program, &buffer, 1, nullptr, &sum, 1) == nullptr;
+            hlo_buffer_free(sum);
+          }
+        }));
+  hlo_buffer_free(buffer);
   hlo_executable_free(program);
   hlo_client_free(client);
   hlo_module_free(module);
