@@ -22,12 +22,15 @@ struct SideBySideKernelsOptions {
   int64_t max_arrays = 96;
   int64_t max_instructions = 1000;
   int64_t max_launches = 4;
+  int64_t max_waiting = 1 << 20;
   static llvm::ArrayRef<PassOptionRow> Rows() {
     static constexpr PassOptionRow kRows[] = {
         PassOption<&SideBySideKernelsOptions::max_arrays>("max_arrays", "that a launch reads and writes"),
         PassOption<&SideBySideKernelsOptions::max_instructions>("max_instructions", "of a launch"),
         PassOption<&SideBySideKernelsOptions::max_launches>(
             "max_launches", "that would take as long to start as the largest kernel that is joined runs"),
+        PassOption<&SideBySideKernelsOptions::max_waiting>(
+            "max_waiting", "bytes of a result that is made before it is needed: it takes memory until then"),
     };
     return kRows;
   }
@@ -53,8 +56,8 @@ class Joiner {
   /// True if kernels were joined. What is needed at the same time comes first: it is there as long as before.
   bool Run() {
     FindSmall();
-    const bool late = JoinOfOneLevel(LevelsFromEnd);
-    const bool early = JoinOfOneLevel(LevelsFromStart);
+    const bool late = JoinOfOneLevel(LevelsFromEnd, INT64_MAX);
+    const bool early = JoinOfOneLevel(LevelsFromStart, options_.max_waiting);
     return late || early;
   }
 
@@ -134,12 +137,13 @@ class Joiner {
            llvm::all_of(kernel.buffers, [&](const kernel::Buffer& b) { return is_plain(b.type); });
   }
 
-  bool JoinOfOneLevel(Levels (*levels_of)(llvm::ArrayRef<Instruction*>)) {
+  bool JoinOfOneLevel(Levels (*levels_of)(llvm::ArrayRef<Instruction*>), int64_t most_bytes) {
     const std::vector<Instruction*> order = computation_.PostOrder();
     const Levels levels = levels_of(order);
     std::map<int64_t, std::vector<Instruction*>> by_level;
     for (Instruction* inst : order)
-      if (small_.contains(inst)) by_level[levels.lookup(inst)].push_back(inst);
+      if (small_.contains(inst) && ByteSize(inst->shape()) <= most_bytes)
+        by_level[levels.lookup(inst)].push_back(inst);
     bool changed = false;
     for (const auto& [level, kernels] : by_level) changed |= Join(kernels);
     return changed;
