@@ -15,6 +15,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILE_LIMIT, FILE_WISH = 800, 500
 FUNCTION_LIMIT, FUNCTION_WISH = 120, 60
+ENDINGS = ('.cc', '.h', '.py', '.js', '.def')
 # Sources that are data or come from elsewhere as a whole.
 EXEMPT = re.compile(r'\.def$|^testdata/')
 # Blocks that are no functions.
@@ -22,9 +23,16 @@ NOT_FUNCTION = re.compile(r'\b(namespace|class|struct|enum|union|extern\s+"C")\b
 
 
 def files():
-    out = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard', '*.cc', '*.h', '*.py', '*.js', '*.def'],
-                         capture_output=True, text=True, check=True).stdout
-    return [f for f in out.split('\n') if f and os.path.exists(os.path.join(ROOT, f))]
+    """Sources by their endings, and programs without one."""
+    out = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard', '*.cc', '*.h', '*.py', '*.js', '*.def',
+                          'scripts/*', '.ci/*'], capture_output=True, text=True, check=True).stdout
+    found = sorted({f for f in out.split('\n') if f and os.path.isfile(os.path.join(ROOT, f))})
+    return [f for f in found if '.' in os.path.basename(f)[1:] and f.endswith(ENDINGS) or begins_as_program(f)]
+
+
+def begins_as_program(path):
+    with open(os.path.join(ROOT, path), 'rb') as f:
+        return '.' not in os.path.basename(path) and f.read(2) == b'#!'
 
 
 def blank_literals(text):
@@ -69,6 +77,12 @@ def python_functions(text):
 FUNCTIONS = {'py': python_functions, 'js': javascript_functions}
 
 
+def functions_of(path, text):
+    if '.' in os.path.basename(path):
+        return FUNCTIONS.get(path.rsplit('.', 1)[-1], cpp_functions)(text)
+    return python_functions(text) if 'python' in text.split('\n', 1)[0] else []
+
+
 def main():
     quiet = '--quiet' in sys.argv[1:]
     failures, warnings, sizes = [], [], []
@@ -81,7 +95,7 @@ def main():
         sizes.append((lines, path))
         if lines > FILE_WISH:
             (failures if lines > FILE_LIMIT else warnings).append(f'{path}: {lines} lines')
-        for name, line, length in FUNCTIONS.get(path.rsplit('.', 1)[-1], cpp_functions)(text):
+        for name, line, length in functions_of(path, text):
             if length > FUNCTION_WISH:
                 (failures if length > FUNCTION_LIMIT else warnings).append(f'{path}:{line}: {name} has {length} lines')
     for text in [] if quiet else warnings:
