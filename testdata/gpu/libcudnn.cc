@@ -50,6 +50,17 @@ int64_t FeaturesOf(const Description& graph) {
   return SizesOf(operation.Part(row != nullptr ? row->image : A::OperationMatmulA))[1];
 }
 
+/// Attention is known by all of its operations; the library asks for what a gradient would need, too.
+bool IsKnown(const Description& graph) {
+  bool products = false, logarithms = false;
+  for (const Description* operation : graph.All<const Description*>(A::GraphOperations)) {
+    products |= operation->kind == K::MatmulOperation;
+    logarithms |=
+        operation->kind == K::PointwiseOperation && PointwiseOf(*operation)->mode == CudnnPointwise::Log;
+  }
+  return !products || logarithms;
+}
+
 CudnnStatus Finish(Description& of) {
   const auto said = [](bool fits) { return fits ? CudnnStatus::Success : CudnnStatus::BadParameter; };
   if (const OperationRow* row = ConvolutionRow(of.kind)) return said(FitsOperation(of, *row));
@@ -249,7 +260,7 @@ CudnnStatus cudnnBackendGetAttribute(CudnnDescriptor descriptor, CudnnAttribute 
   if (attribute == A::SearchResults && type == T::Descriptor) {
     *count = 0;
     const Description& graph = of.Part(A::SearchGraph);
-    if (FeaturesOf(graph) == kNotFound) return CudnnStatus::Success;
+    if (FeaturesOf(graph) == kNotFound || !IsKnown(graph)) return CudnnStatus::Success;
     *count = std::min(wanted, static_cast<int64_t>(Engines().size()));
     for (int64_t i = 0; i < *count; ++i) {
       Description& config = *static_cast<Description* const*>(values)[i];

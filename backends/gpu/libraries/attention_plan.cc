@@ -46,6 +46,7 @@ class Describer {
     HLO_CHECK_OK(Step(CudnnPointwise::Subtract, maxima));
     HLO_CHECK_OK(Step(CudnnPointwise::Exp, nullptr));
     HLO_TRY(const Descriptor* const sums, Reduce(CudnnReduction::Add));
+    HLO_CHECK_OK(DescribeStatistics(*maxima, *sums));
     // Weights are of the type of the values that they weigh.
     HLO_CHECK_OK(Step(CudnnPointwise::Divide, sums, CudnnTypeOf(attention_.values.type)));
     HLO_TRY([[maybe_unused]] const Descriptor* const result, Product(*at_, *tensors_[2], tensors_[3]));
@@ -104,6 +105,14 @@ class Describer {
     HLO_CHECK_OK(graph_.AddPointwise({.mode = mode, .x = at_, .y = made, .b = with}));
     at_ = made;
     return {};
+  }
+  /// What a gradient would need of each row: log(sum) + max. The library knows no attention without it,
+  /// though nobody reads it here.
+  Status DescribeStatistics(const Descriptor& maxima, const Descriptor& sums) {
+    HLO_TRY(const Descriptor* const logarithms, OnTheWay(rows_));
+    HLO_CHECK_OK(graph_.AddPointwise({.mode = CudnnPointwise::Log, .x = &sums, .y = logarithms}));
+    HLO_TRY(const Descriptor* const statistics, OnTheWay(rows_));
+    return graph_.AddPointwise({.mode = CudnnPointwise::Add, .x = &maxima, .y = statistics, .b = logarithms});
   }
   /// Of each row.
   Result<const Descriptor*> Reduce(CudnnReduction op) {

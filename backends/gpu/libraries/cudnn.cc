@@ -35,9 +35,23 @@ Result<std::shared_ptr<Cudnn>> Cudnn::Open(const LibraryOptions& options, const 
   return opened;
 }
 
+Result<std::shared_ptr<Cudnn>> Cudnn::OpenFor(const LibraryOptions& options, llvm::StringRef device) {
+  HLO_TRY(const auto loaded, Library().Load(options));
+  auto opened = std::shared_ptr<Cudnn>(new Cudnn(loaded.second));
+  HLO_TRY(Descriptor described, Descriptor::Make(*opened, CudnnDescriptorKind::Device));
+  HLO_CHECK_OK(described.SetEach(CudnnAttribute::DeviceText, CudnnAttributeType::Char,
+                                 llvm::ArrayRef(device.data(), device.size())));
+  HLO_CHECK_OK(described.Finish());
+  opened->device_ = std::make_unique<Descriptor>(std::move(described));
+  return opened;
+}
+
 bool Cudnn::IsThere(const LibraryOptions& options) { return Library().Load(options).has_value(); }
 
+Cudnn::Cudnn(const CudnnApi& api) : api_(api) {}
+
 Cudnn::~Cudnn() {
+  device_.reset();
   // Nobody could do anything about errors.
   if (handle_ != nullptr) (void)api_.Destroy(handle_);
 }

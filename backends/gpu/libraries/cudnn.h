@@ -7,6 +7,7 @@
 
 namespace hlo::gpu {
 
+class Descriptor;
 struct LibraryConvolution;
 struct LibraryAttention;
 
@@ -19,21 +20,28 @@ class Cudnn final : public OpenLibraryOnGpu {
   /// Loads it the first time, and starts it on the GPU that calls are for; `lent` for the emulated GPU.
   /// Errors: unavailable-library; runtime-gpu.
   static Result<std::shared_ptr<Cudnn>> Open(const LibraryOptions& options, const LentDriver* lent);
+  /// The library for a GPU that is described, which need not be there: plans can be made, and not run. From
+  /// cuDNN 9.8 on. `device`: a JSON object as CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION gives it. Errors:
+  /// unavailable-library; runtime-gpu for descriptions that it does not take.
+  static Result<std::shared_ptr<Cudnn>> OpenFor(const LibraryOptions& options, llvm::StringRef device);
   /// Whether it can be loaded; no GPU is needed for that.
   static bool IsThere(const LibraryOptions& options);
   ~Cudnn() override;
 
   [[nodiscard]] const CudnnApi& api() const { return api_; }
   [[nodiscard]] CudnnHandle handle() const { return handle_; }
+  /// The GPU that is described; null: it is there.
+  [[nodiscard]] const Descriptor* device() const { return device_.get(); }
   /// The diagnostic of an answer of a function: runtime-gpu, or declined where the library has no such thing.
   Status Check(CudnnStatus status, const char* function) const;
   /// Asks a stream for what a plan does to arrays.
   Status Execute(void* stream, CudnnDescriptor plan, CudnnDescriptor arrays);
 
  private:
-  explicit Cudnn(const CudnnApi& api) : api_(api) {}
+  explicit Cudnn(const CudnnApi& api);
   CudnnApi api_;
   CudnnHandle handle_ = nullptr;
+  std::unique_ptr<Descriptor> device_;
   std::mutex mutex_;  // the handle has one stream at a time
 };
 

@@ -38,6 +38,7 @@ static_assert(kSame<CudnnPointwise::Multiply, CUDNN_POINTWISE_MUL>);
 static_assert(kSame<CudnnPointwise::Divide, CUDNN_POINTWISE_DIV>);
 static_assert(kSame<CudnnPointwise::Subtract, CUDNN_POINTWISE_SUB>);
 static_assert(kSame<CudnnPointwise::Exp, CUDNN_POINTWISE_EXP>);
+static_assert(kSame<CudnnPointwise::Log, CUDNN_POINTWISE_LOG>);
 static_assert(kSame<CudnnPointwise::Relu, CUDNN_POINTWISE_RELU_FWD>);
 static_assert(kSame<CudnnPointwise::GreaterEqual, CUDNN_POINTWISE_CMP_GE>);
 static_assert(kSame<CudnnPointwise::GenIndex, CUDNN_POINTWISE_GEN_INDEX>);
@@ -152,6 +153,15 @@ static_assert(kSame<A::ReductionType, CUDNN_ATTR_REDUCTION_COMP_TYPE>);
 static_assert(kSame<A::OperationReductionX, CUDNN_ATTR_OPERATION_REDUCTION_XDESC>);
 static_assert(kSame<A::OperationReductionY, CUDNN_ATTR_OPERATION_REDUCTION_YDESC>);
 static_assert(kSame<A::OperationReduction, CUDNN_ATTR_OPERATION_REDUCTION_DESC>);
+
+// What earlier headers do not have.
+#if CUDNN_VERSION >= 90800
+static_assert(kSame<K::Device, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR>);
+static_assert(kSame<T::Char, CUDNN_TYPE_CHAR>);
+static_assert(kSame<A::SearchDevice, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP>);
+static_assert(kSame<A::PlanDevice, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP>);
+static_assert(kSame<A::DeviceText, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION>);
+#endif
 
 // What the headers call obsolete, and later ones may not have.
 static_assert(static_cast<int>(A::PointwiseNans) == 2);

@@ -23,6 +23,7 @@ enum class CudnnPointwise : int {
   Divide = 6,
   Subtract = 9,
   Exp = 13,
+  Log = 15,
   Relu = 100,
   GreaterEqual = 303,
   GenIndex = 501,
@@ -59,7 +60,8 @@ enum class CudnnDescriptorKind : int {
   Matmul = 18,
   MatmulOperation = 19,
   Reduction = 21,
-  ReductionOperation = 22
+  ReductionOperation = 22,
+  Device = 38
 };
 enum class CudnnAttributeType : int {
   Handle = 0,
@@ -75,7 +77,8 @@ enum class CudnnAttributeType : int {
   Note = 11,
   PointwiseMode = 14,
   Descriptor = 15,
-  ReductionOperator = 18
+  ReductionOperator = 18,
+  Char = 24
 };
 enum class CudnnAttribute : int {
   PointwiseMode = 0,
@@ -92,10 +95,12 @@ enum class CudnnAttribute : int {
   SearchMode = 200,
   SearchGraph = 201,
   SearchResults = 202,
+  SearchDevice = 204,
   ConfigEngine = 300,
   PlanHandle = 400,
   PlanConfig = 401,
   PlanWorkspace = 402,
+  PlanDevice = 407,
   ForwardAlpha = 700,
   ForwardBeta = 701,
   ForwardConvolution = 702,
@@ -141,7 +146,8 @@ enum class CudnnAttribute : int {
   ReductionType = 1601,
   OperationReductionX = 1610,
   OperationReductionY = 1611,
-  OperationReduction = 1612
+  OperationReduction = 1612,
+  DeviceText = 2702
 };
 // NOLINTEND(performance-enum-size)
 

@@ -95,7 +95,7 @@ Status CudnnGraph::AddOperation(Descriptor& operation) {
 
 Result<const Descriptor*> CudnnGraph::Finish() {
   HLO_TRY(Descriptor* const graph, Add(CudnnDescriptorKind::Graph));
-  HLO_CHECK_OK(graph->Set(A::GraphHandle, T::Handle, library_.handle()));
+  if (library_.device() == nullptr) HLO_CHECK_OK(graph->Set(A::GraphHandle, T::Handle, library_.handle()));
   HLO_CHECK_OK(
       graph->SetEach(A::GraphOperations, T::Descriptor, llvm::ArrayRef<CudnnDescriptor>(operations_)));
   HLO_CHECK_OK(graph->Finish());
@@ -107,6 +107,7 @@ Status CudnnPlan::Search() {
   HLO_TRY(Descriptor search, Descriptor::Make(*library_, CudnnDescriptorKind::Search));
   HLO_CHECK_OK(search.Set(A::SearchGraph, *graph));
   HLO_CHECK_OK(search.Set(A::SearchMode, T::SearchMode, CudnnSearch::ByRules));
+  if (const Descriptor* const device = library_->device()) HLO_CHECK_OK(search.Set(A::SearchDevice, *device));
   HLO_CHECK_OK(search.Finish());
   std::vector<Descriptor> configs;
   std::vector<CudnnDescriptor> handles;
@@ -155,7 +156,10 @@ Status CudnnPlan::Take(Descriptor& config) {
 
 Result<std::pair<Descriptor, int64_t>> CudnnPlan::MakePlan(const Descriptor& config) const {
   HLO_TRY(Descriptor plan, Descriptor::Make(*library_, CudnnDescriptorKind::Plan));
-  HLO_CHECK_OK(plan.Set(A::PlanHandle, T::Handle, library_->handle()));
+  if (const Descriptor* const device = library_->device())
+    HLO_CHECK_OK(plan.Set(A::PlanDevice, *device));
+  else
+    HLO_CHECK_OK(plan.Set(A::PlanHandle, T::Handle, library_->handle()));
   HLO_CHECK_OK(plan.Set(A::PlanConfig, config));
   HLO_CHECK_OK(plan.Finish());
   int64_t workspace = 0;
