@@ -143,7 +143,8 @@ class Lowering {
                                     const ScatterUpdate& update, ValueId inside);
   /// For few elements on machines of blocks and threads: each goes through all rows in their order, and takes
   /// what is its own, so that nobody waits for what was written.
-  [[nodiscard]] bool IsByElements(const Instruction& root, const ScatterWindow& window) const;
+  [[nodiscard]] bool IsByElements(const Instruction& root, const ScatterWindow& window,
+                                  const Dims& rows) const;
   Result<void> LowerScatterByElements(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
                                       const ScatterWindow& window, const Dims& rows);
   /// For many rows and elements.

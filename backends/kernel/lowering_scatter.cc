@@ -313,7 +313,7 @@ Status Lowering::LowerScatter(const Instruction& root, llvm::ArrayRef<int64_t> n
   };
   const bool ordered = !attrs.unique_indices && Product(rows) > 1;
   const bool for_threads = target_.blocks.threads > 0 && ordered && !(count == 1 && AtomicCombiner(combiner));
-  if (for_threads && fused_.root() == &root && IsByElements(root, window))
+  if (for_threads && fused_.root() == &root && IsByElements(root, window, rows))
     return LowerScatterByElements(root, numbers, window, rows);
   if (for_threads && fused_.root() == &root && ScatterByTeams::IsWorthIt(window, rows))
     return ScatterByTeams(*this, root, numbers, window, rows).Run();

@@ -7,17 +7,25 @@ namespace {
 
 /// More elements leave each thread too much to go through; of the threads that fill a machine.
 constexpr int64_t kFewer = 4;
+/// More rows take longer in one thread than in all blocks, unless they meet on windows so few that these have
+/// little to do either: by estimates for an H200, ten cycles for a row and 3000 for eight that a block takes.
+constexpr int64_t kMostRows = 8192, kFewWindows = 32;
 /// What makes an update is computed for every element of the result, its own or not.
 constexpr size_t kMostOps = 24;
 
 }  // namespace
 
-bool Lowering::IsByElements(const Instruction& root, const ScatterWindow& window) const {
+bool Lowering::IsByElements(const Instruction& root, const ScatterWindow& window, const Dims& rows) const {
   const auto& attrs = root.attr<ScatterAttrs>();
+  const Shape& operand = root.operand(0)->shape();
+  int64_t windows = 1, count = 1;
+  for (const int64_t d : attrs.scatter_dims_to_operand_dims) windows *= operand.dim(d);
+  for (const int64_t size : rows) count *= size;
   size_t ops = 0;
   for (const auto& inst : fused_.instructions()) ops += inst->kind() != OpKind::Parameter ? 1 : 0;
   return window.apart && attrs.input_batching_dims.empty() && ops <= kMostOps &&
-         root.operand(0)->shape().ElementCount() <= target_.blocks.full / kFewer;
+         (count <= kMostRows || windows <= kFewWindows) &&
+         operand.ElementCount() <= target_.blocks.full / kFewer;
 }
 
 Status Lowering::LowerScatterByElements(const Instruction& root, llvm::ArrayRef<int64_t> numbers,
