@@ -21,59 +21,14 @@ constexpr size_t kWords = Xcr0 + 1;
 /// Registers that instructions need the system for, as bits of XCR0.
 enum State : uint32_t { NoState = 0, Vectors = 0x6, LongVectors = 0xe6, MoreRegisters = 1U << 19 };
 
-/// Intel's manual, CPUID; AMD's, E.4 (leaf 0x80000001).
 constexpr struct {
   llvm::StringLiteral feature;
   Word word;
   uint8_t bit;
   State state;
 } kFeatures[] = {
-    {"sse3", Leaf1Ecx, 0, NoState},
-    {"ssse3", Leaf1Ecx, 9, NoState},
-    {"fma", Leaf1Ecx, 12, Vectors},
-    {"cx16", Leaf1Ecx, 13, NoState},
-    {"sse4.1", Leaf1Ecx, 19, NoState},
-    {"sse4.2", Leaf1Ecx, 20, NoState},
-    {"movbe", Leaf1Ecx, 22, NoState},
-    {"popcnt", Leaf1Ecx, 23, NoState},
-    {"avx", Leaf1Ecx, 28, Vectors},
-    {"f16c", Leaf1Ecx, 29, Vectors},
-    {"bmi", Leaf7Ebx, 3, NoState},
-    {"avx2", Leaf7Ebx, 5, Vectors},
-    {"bmi2", Leaf7Ebx, 8, NoState},
-    {"avx512f", Leaf7Ebx, 16, LongVectors},
-    {"avx512dq", Leaf7Ebx, 17, LongVectors},
-    {"avx512ifma", Leaf7Ebx, 21, LongVectors},
-    {"avx512cd", Leaf7Ebx, 28, LongVectors},
-    {"avx512bw", Leaf7Ebx, 30, LongVectors},
-    {"avx512vl", Leaf7Ebx, 31, LongVectors},
-    {"avx512vbmi", Leaf7Ecx, 1, LongVectors},
-    {"avx512vbmi2", Leaf7Ecx, 6, LongVectors},
-    {"gfni", Leaf7Ecx, 8, NoState},
-    {"avx512vnni", Leaf7Ecx, 11, LongVectors},
-    {"avx512bitalg", Leaf7Ecx, 12, LongVectors},
-    {"avx512vpopcntdq", Leaf7Ecx, 14, LongVectors},
-    {"avx512vp2intersect", Leaf7Edx, 8, LongVectors},
-    {"avx512fp16", Leaf7Edx, 23, LongVectors},
-    {"avxvnni", Leaf71Eax, 4, Vectors},
-    {"avx512bf16", Leaf71Eax, 5, LongVectors},
-    {"avxifma", Leaf71Eax, 23, Vectors},
-    {"avxvnniint8", Leaf71Edx, 4, Vectors},
-    {"avxneconvert", Leaf71Edx, 5, Vectors},
-    {"avxvnniint16", Leaf71Edx, 10, Vectors},
-    {"egpr", Leaf71Edx, 21, MoreRegisters},
-    {"push2pop2", Leaf71Edx, 21, MoreRegisters},
-    {"ppx", Leaf71Edx, 21, MoreRegisters},
-    {"ndd", Leaf71Edx, 21, MoreRegisters},
-    {"ccmp", Leaf71Edx, 21, MoreRegisters},
-    {"nf", Leaf71Edx, 21, MoreRegisters},
-    {"cf", Leaf71Edx, 21, MoreRegisters},
-    {"zu", Leaf71Edx, 21, MoreRegisters},
-    {"lzcnt", ExtendedEcx, 5, NoState},
-    {"sse4a", ExtendedEcx, 6, NoState},
-    {"xop", ExtendedEcx, 11, Vectors},
-    {"fma4", ExtendedEcx, 16, Vectors},
-    {"tbm", ExtendedEcx, 21, NoState},
+#define HLO_PROCESSOR_FEATURE(name, word, bit, state) {name, word, bit, state},
+#include "backends/llvm/processor_features.def"
 };
 
 using Masks = std::array<uint32_t, kWords>;
@@ -169,13 +124,13 @@ class CheckEmitter {
 
   void AskAll() {
     constexpr uint32_t kSystemKeepsState = 1U << 27;  // OSXSAVE of leaf 1, ecx
-    constexpr uint32_t kExtended = 0x80000000U;
+    constexpr uint32_t kFeatureLeaf = 7, kExtended = 0x80000000U;
     const auto at_least = [&](Value* x, uint32_t least) { return b_.CreateICmpUGE(x, b_.getInt32(least)); };
     Value* leaves = CpuId(0, 0)[0];
     words_[Leaf1Ecx] = CpuId(1, 0)[2];
-    const Registers seven = CpuIdIf(at_least(leaves, 7), 7, 0);
+    const Registers seven = CpuIdIf(at_least(leaves, kFeatureLeaf), kFeatureLeaf, 0);
     words_[Leaf7Ebx] = seven[1], words_[Leaf7Ecx] = seven[2], words_[Leaf7Edx] = seven[3];
-    const Registers more = CpuIdIf(at_least(seven[0], 1), 7, 1);
+    const Registers more = CpuIdIf(at_least(seven[0], 1), kFeatureLeaf, 1);
     words_[Leaf71Eax] = more[0], words_[Leaf71Edx] = more[3];
     words_[ExtendedEcx] = CpuIdIf(at_least(CpuId(kExtended, 0)[0], kExtended + 1), kExtended + 1, 0)[2];
     Value* keeps = b_.CreateIsNotNull(b_.CreateAnd(words_[Leaf1Ecx], b_.getInt32(kSystemKeepsState)));
