@@ -293,7 +293,6 @@ TEST(LibraryCWrongUse, HandlesThatWereFreedAreKnown) {
 TEST(LibraryCWrongUse, MemoryOfFreedHandlesIsUsedAgainLate) {
   HloModule* first = Parsed(kTwice);
   hlo_module_free(first);
-  std::vector<HloModule*> others;
   for (int i = 0; i < 3000; ++i) {
     hlo_module_free(Parsed(kTwice));
     if (i < 1000) EXPECT_EQ(Said(hlo_module_verify(first)), "the module was freed before");
@@ -321,6 +320,7 @@ TEST(LibraryCWrongUse, ABuilderBelongsToOneThreadAtATime) {
   HloModule* module = nullptr;
   const HloValue last = done[0] + done[1] - 1;
   EXPECT_EQ(Said(hlo_builder_build(builder, last, &module)), "");
+  hlo_module_free(module);
   EXPECT_EQ(Said(hlo_builder_build(builder, last + 1, &module)),
             "there is no value " + std::to_string(last + 1));
   hlo_builder_free(builder);
