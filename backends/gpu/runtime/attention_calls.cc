@@ -25,17 +25,19 @@ const Instruction* OwnerOf(const Instruction* value) {
 /// The places of instructions in the order in which they are run.
 using Places = llvm::DenseMap<const Instruction*, size_t>;
 
-/// Whether all steps may be run where the last one is: what lies between the first and that reads nothing
-/// that they read, so that it is written over by nobody.
+/// Whether all steps may be run where the last one is: what lies between that and the first one that reads
+/// arrays of others reads nothing that they read, so that it is written over by nobody.
 bool MayWait(llvm::ArrayRef<Instruction*> steps, const std::vector<Instruction*>& order,
              const Places& places) {
   const llvm::SmallPtrSet<const Instruction*, 8> mine(steps.begin(), steps.end());
   llvm::SmallPtrSet<const Instruction*, 8> read;
   size_t first = order.size();
   for (const Instruction* step : steps) {
-    first = std::min(first, places.lookup(step));
-    for (const Instruction* operand : step->operands())
-      if (!mine.contains(operand)) read.insert(OwnerOf(operand));
+    for (const Instruction* operand : step->operands()) {
+      if (mine.contains(operand)) continue;
+      first = std::min(first, places.lookup(step));
+      read.insert(OwnerOf(operand));
+    }
   }
   const size_t last = places.lookup(steps.back());
   if (last - first > kMostBetween) return false;
