@@ -118,6 +118,7 @@ Status CudnnPlan::Search() {
   }
   HLO_TRY(const size_t count,
           search.GetAll(A::SearchResults, T::Descriptor, configs.size(), static_cast<void*>(handles.data())));
+  if (count == 0) return Decline({}, "cuDNN has no engine for it");
   std::string why;
   for (Descriptor& config : llvm::MutableArrayRef(configs).take_front(count)) {
     HLO_TRY(const bool fits, IsExact(config));
@@ -129,7 +130,7 @@ Status CudnnPlan::Search() {
     if (taken) return {};
     why = taken.error().message;
   }
-  return Decline({}, "cuDNN finds no way among {0}{1}{2}", count, why.empty() ? "" : ", the last one: ", why);
+  return Decline({}, "cuDNN finds no way among {0} engines, the last one: {1}", count, why);
 }
 
 /// Whether an engine does only what it may.

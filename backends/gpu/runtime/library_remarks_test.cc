@@ -17,14 +17,23 @@ ENTRY e {
 }
 )";
 
+/// It knows no way for these.
+constexpr const char* kNoWay = R"(HloModule no_way
+ENTRY e {
+  x = bf16[4,12,12,17] parameter(0)
+  w = bf16[32,3,3,17] parameter(1)
+  ROOT y = bf16[4,12,12,32] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_o01i->b01f
+}
+)";
+
 /// What is said while the module runs with libraries of a folder, where there are any.
-std::vector<std::string> Remarks(llvm::StringRef folder) {
+std::vector<std::string> Remarks(llvm::StringRef folder, const char* module = kTwice) {
   std::vector<std::string> said;
   GpuRunOptions options;
   options.platform = SmallEmulatedGpu();
   options.libraries = {LibraryOptions::Use::Auto, folder.str()};
   options.report = [&](const Diagnostic& remark) { said.push_back(Render(remark)); };
-  const std::unique_ptr<Executable> program = Compile(kTwice, options);
+  const std::unique_ptr<Executable> program = Compile(module, options);
   std::vector<Literal> arguments;
   for (const Instruction* parameter : program->module().entry()->parameters())
     arguments.push_back(Literal::Zeros(parameter->shape()));
@@ -39,6 +48,15 @@ TEST(LibraryRemarks, TellOfALibraryThatFailsOnce) {
   EXPECT_EQ(said.front(),
             "remark: cudnnBackendFinalize: CUDNN_STATUS_BAD_PARAM (2000), an argument is out of range "
             "[runtime-gpu]\nnote: kernels of our own do what cuDNN would\n");
+}
+
+TEST(LibraryRemarks, TellOfALibraryThatHasNoWay) {
+  const std::vector<std::string> said = Remarks(HLO_STAND_INS, kNoWay);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(
+      said.front(),
+      "remark: cuDNN has no engine for it [unavailable-library]\nnote: kernels of our own do what cuDNN "
+      "would\n");
 }
 
 TEST(LibraryRemarks, TellOfALibraryThatCannotBeLoaded) {

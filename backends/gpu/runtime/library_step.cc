@@ -145,14 +145,25 @@ class Opened {
       if (IsDeclined(error)) error.id = "unavailable-library";
       return Error(std::move(error));
     }
-    if (IsDeclined(error) || !told_.insert(&library).second) return {};
-    error.severity = Severity::Remark;
-    error.Note(("kernels of our own do what " + library.name + " would").str());
-    report_(std::move(error));
+    if (!IsDeclined(error)) Tell(library, std::move(error));
     return {};
+  }
+  /// A library that is there has no way for a step that it was expected to do. Whoever names libraries sees
+  /// in profiles which one did what.
+  void NoWay(const LibraryInfo& library, Diagnostic error) {
+    if (options_.use == LibraryOptions::Use::Named) return;
+    error.id = "unavailable-library";
+    Tell(library, std::move(error));
   }
 
  private:
+  void Tell(const LibraryInfo& library, Diagnostic error) {
+    if (!told_.insert(&library).second) return;
+    error.severity = Severity::Remark;
+    error.Note(("kernels of our own do what " + library.name + " would").str());
+    report_(std::move(error));
+  }
+
   const LibraryOptions& options_;
   const LentDriver* lent_;
   llvm::function_ref<void(Diagnostic)> report_;
@@ -186,7 +197,9 @@ Result<LibraryPlans> PlanLibraries(const Program& program, const LibraryOptions&
       auto plan = wanted->work->Plan(std::move(library), Alignments(*step));
       if (plan)
         plans[step.get()] = std::move(*plan);
-      else if (!IsDeclined(plan.error()))
+      else if (IsDeclined(plan.error()))
+        opened.NoWay(*wanted->library, std::move(plan).error());
+      else
         HLO_CHECK_OK(opened.Excuse(*wanted->library, std::move(plan).error()));
     }
   }
