@@ -2,22 +2,12 @@
 
 #include "llvm/ADT/DenseMap.h"
 
-namespace hlo::kernel {
-HLO_BINARY_MEMBERS(OuterLoop, v.extent, v.strides)
-}  // namespace hlo::kernel
-
 namespace hlo {
-template <>
-inline constexpr uint64_t kEnumerators<compile::StepKind> = std::size(compile::kStepKinds);
 template <>
 inline constexpr uint64_t kEnumerators<compile::BufferKind> = std::size(compile::kBufferKinds);
 }  // namespace hlo
 
 namespace hlo::compile {
-
-HLO_BINARY_MEMBERS(Slice, v.buffer, v.sizes, v.offset, v.size)
-HLO_BINARY_MEMBERS(KernelCall, v.kernel, v.buffers, v.first_result, v.defined, v.copies, v.extent, v.grain,
-                   v.outer)
 
 namespace {
 

@@ -24,14 +24,18 @@ std::unique_ptr<HostSteps> ReadHostSteps(llvm::StringRef bytes) {
   steps->module = FromBinary(reader.Text(), {}, &literals);
   if (steps->module == nullptr) return nullptr;
   const std::vector<const Instruction*> all = InstructionsOf(*steps->module);
+  const auto instruction = [&](const Instruction*& inst) {
+    const uint64_t number = reader.Number(all.size());
+    inst = reader.failed() ? nullptr : all[number];
+  };
   for (size_t left = reader.Count(); left > 0 && !reader.failed(); --left) {
     HostSteps::Row& row = steps->rows.emplace_back();
     Archive(reader, row.number);
-    const uint64_t number = reader.Number(all.size());
-    if (reader.failed()) return nullptr;
     row.step = std::make_unique<Step>();
-    row.step->instruction = all[number];
+    instruction(row.step->instruction);
+    if (reader.failed()) return nullptr;
     ArchiveStep(reader, *row.step);
+    if (row.step->kind == StepKind::Chain) ArchiveChain(reader, row.chain.emplace(), instruction);
     for (size_t ways = reader.Count(); ways > 0; --ways) row.ways.push_back(gemm::WayNamed(reader.Text()));
   }
   return reader.failed() ? nullptr : std::move(steps);

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "backends/cpu/chains.h"
 #include "backends/cpu/frame.h"
 #include "backends/cpu/product_ways.h"
 #include "backends/llvm/emit_entry.h"
@@ -20,12 +21,19 @@ struct HostArrays {
 };
 HostArrays ArraysOf(const Step& step);
 
-/// What routines leave to their host: calls with numbers from 0 on.
+/// What routines leave to their host: calls with numbers from 0 on. A kernel with the number of a step is a
+/// part of that step.
 struct HostCalls {
   bool cuts_kernels = false;  // large kernels are among them
   std::vector<std::pair<int32_t, const Step*>> steps;
   std::vector<codegen::EntryPoint::Kernel> kernels;
-  [[nodiscard]] int32_t Next() const { return static_cast<int32_t>(steps.size() + kernels.size()); }
+  int32_t count = 0;
+};
+
+/// A chain, and how many of its rows go through it together, by preference.
+struct ChainRows {
+  Chain chain;
+  int64_t block = 0;
 };
 
 /// Steps that are called by number.
@@ -33,7 +41,8 @@ struct HostSteps {
   struct Row {
     int32_t number;
     std::unique_ptr<Step> step;
-    WaysOfParts ways;  // products
+    WaysOfParts ways;                // products, those of a chain in their order; null: the best
+    std::optional<ChainRows> chain;  // chains
   };
   std::unique_ptr<Module> module;
   gemm::Rates rates;  // of the machine that the object was made for

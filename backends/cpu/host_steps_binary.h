@@ -1,15 +1,10 @@
 // The form of host steps as bytes, for both ways.
 #pragma once
+#include "backends/compile/program_binary.h"
 #include "backends/cpu/host_steps.h"
-#include "ir/support/binary.h"
-
-namespace hlo {
-template <>
-inline constexpr uint64_t kEnumerators<compile::StepKind> = std::size(compile::kStepKinds);
-}  // namespace hlo
 
 namespace hlo::compile {
-HLO_BINARY_MEMBERS(Slice, v.buffer, v.sizes, v.offset, v.size)
+HLO_BINARY_MEMBERS(FusedRows, v.count, v.input, v.input_row, v.result_row, v.unit)
 }  // namespace hlo::compile
 
 namespace hlo::gemm {
@@ -19,7 +14,7 @@ HLO_BINARY_MEMBERS(Rates, v.cycles_per_ns, v.vectors, v.pairs, v.fours, v.pairs_
 namespace hlo::cpu {
 
 /// Begins the bytes; changes with their form.
-inline constexpr llvm::StringLiteral kHostStepsVersion = "hlo.aot/" HLO_VERSION "/1";
+inline constexpr llvm::StringLiteral kHostStepsVersion = "hlo.aot/" HLO_VERSION "/2";
 /// The number of a constant that is left out.
 inline constexpr uint64_t kLeftOut = 0;
 
@@ -49,6 +44,18 @@ void ArchiveStep(A& a, Step& step) {
   for (size_t i = 0; i < step.operands.size(); ++i)
     ArchiveValue(a, step.operands[i], step.instruction->operand(static_cast<int64_t>(i))->shape());
   ArchiveValue(a, step.result, step.instruction->shape());
+  if (step.kind == StepKind::Chain) Archive(a, step.call);
+}
+
+/// `instruction` writes or reads the number of one.
+template <class A>
+void ArchiveChain(A& a, ChainRows& rows, llvm::function_ref<void(const Instruction*&)> instruction) {
+  bool has_last = rows.chain.last != nullptr;
+  Archive(a, has_last);
+  instruction(rows.chain.first);
+  instruction(rows.chain.middle);
+  if (has_last) instruction(rows.chain.last);
+  ArchiveAll(a, rows.chain.rows, rows.block);
 }
 
 }  // namespace hlo::cpu

@@ -30,7 +30,9 @@ std::unique_ptr<Module> WithoutSources(const Module& module) {
 
 std::string ObstacleToHostStep(const Step& step, const ModuleConfig& config) {
   const Instruction& inst = *step.instruction;
-  if (step.kind != StepKind::Structured && step.kind != StepKind::Product && step.kind != StepKind::Evaluate)
+  const bool has_code = step.kind == StepKind::Chain && RunnerOf(step).code() >= 0;
+  if (!has_code && step.kind != StepKind::Structured && step.kind != StepKind::Product &&
+      step.kind != StepKind::Evaluate)
     return RunnerOf(step).Explain();
   if (IsDynamic(step.result) || llvm::any_of(step.operands, IsDynamic)) return "dynamic sizes";
   const OpCategory category = inst.info().category;
@@ -61,17 +63,24 @@ std::string WriteHostSteps(const Module& module, llvm::ArrayRef<Buffer> buffers,
   writer.Text(ToBinary(*WithoutSources(module), &literals));
   llvm::DenseMap<const Instruction*, uint64_t> numbers;
   for (const Instruction* inst : InstructionsOf(module)) numbers.try_emplace(inst, numbers.size());
+  const auto instruction = [&](const Instruction* inst) { writer.Number(numbers.lookup(inst)); };
   writer.Number(steps.size());
   for (auto [number, step] : steps) {
     Archive(writer, number);
-    writer.Number(numbers.lookup(step->instruction));
+    instruction(step->instruction);
     ArchiveStep(writer, const_cast<Step&>(*step));
     // What is wrong was refused before (CheckWays).
     WaysOfParts ways;
     if (step->kind == StepKind::Product)
       if (auto written = WrittenWays(*step->instruction)) ways = *written;
+    if (step->kind == StepKind::Chain) {
+      const Chain chain = *ChainOf(*step->instruction);
+      ChainRows rows{chain, RowsOfBlock(chain)};
+      ArchiveChain(writer, rows, instruction);
+      ways = {WrittenWay(*chain.first), chain.last != nullptr ? WrittenWay(*chain.last) : nullptr};
+    }
     writer.Number(ways.size());
-    for (const gemm::Way* way : ways) writer.Text(way->name);
+    for (const gemm::Way* way : ways) writer.Text(way != nullptr ? way->name : "");
   }
   return std::move(writer).Take();
 }

@@ -34,7 +34,7 @@ const Registration kRegistration;
 }  // namespace
 
 std::string PipelineFor(int optimization_level, CodeHost host) {
-  constexpr const char* kNames[] = {"@cpu-O", "@cpu-archive-O", "@cpu-aot-O"};  // by CodeHost
+  constexpr const char* kNames[] = {"@cpu-O", "@cpu-O", "@cpu-aot-O"};  // by CodeHost
   return kNames[static_cast<size_t>(host)] + std::to_string(optimization_level);
 }
 

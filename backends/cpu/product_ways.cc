@@ -150,6 +150,11 @@ Result<WaysOfParts> WrittenWays(const Instruction& inst) {
   return WaysOf(inst, *product);
 }
 
+const gemm::Way* WrittenWay(const Instruction& dot) {
+  const auto ways = WrittenWays(dot);
+  return ways && !ways->empty() ? ways->front() : nullptr;
+}
+
 Status CheckWays(const Module& module, const gemm::Target& target) {
   for (const auto& computation : module.computations())
     for (const OpKind kind : {OpKind::Dot, OpKind::Convolution})

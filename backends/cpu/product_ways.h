@@ -19,6 +19,8 @@ std::string ObstacleToProduct(const Instruction& inst);
 using WaysOfParts = llvm::SmallVector<const gemm::Way*, 1>;
 /// The ways that the instruction names. Errors: unsupported-path, at the instruction, for what is no way.
 Result<WaysOfParts> WrittenWays(const Instruction& inst);
+/// The way that a dot names, after CheckWays(); null: none.
+const gemm::Way* WrittenWay(const Instruction& dot);
 /// All dots and convolutions of the text name ways that can compute them. Errors: unsupported-path.
 Status CheckWays(const Module& module, const gemm::Target& target);
 

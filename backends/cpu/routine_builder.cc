@@ -42,7 +42,7 @@ bool RoutineBuilder::Call(const KernelCall& call, int32_t code) {
   for (const auto& [from, to] : call.copies)
     if (!Copy(from, to)) return false;
   if (host_ != nullptr && host_->cuts_kernels && call.extent > call.grain) {
-    const int32_t number = host_->Next();
+    const int32_t number = host_->count++;
     AddHost(number, call.buffers, call.first_result, call.defined);
     host_->kernels.push_back({number, code, call.extent, call.grain});
     return true;
@@ -78,9 +78,11 @@ bool RoutineBuilder::Add(const Step& step) {
   if (RunnerOf(step).AddTo(*this)) return true;
   if (host_ == nullptr || !obstacle_(step).empty()) return false;
   const HostArrays arrays = ArraysOf(step);
-  const int32_t number = host_->Next();
+  const int32_t number = host_->count++;
   AddHost(number, arrays.slices, arrays.results, WrittenFrom(arrays.results));
   host_->steps.emplace_back(number, &step);
+  if (step.kind == StepKind::Chain)
+    host_->kernels.push_back({number, RunnerOf(step).code(), step.call.extent, step.call.grain});
   return true;
 }
 

@@ -28,8 +28,8 @@ struct EntryPoint {
   /// What the function returns.
   enum Code : uint8_t { kDone = 0, kNullPointer = 1, kMisaligned = 2, kOtherMachine = 8 };
 
-  /// A kernel that the archive runs in pieces, which is its host's call of that number: the kernel's number,
-  /// the iterations of its parallel loop, and how many make a piece.
+  /// A kernel that the archive runs in pieces, which is its host's call of that number or, if that is a step,
+  /// a part of it: the kernel's number, the iterations of its parallel loop, and how many make a piece.
   struct Kernel {
     int32_t call, kernel;
     int64_t extent, grain;

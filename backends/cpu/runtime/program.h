@@ -33,10 +33,10 @@ struct Program {
   int (*body)(void* const* args, void* const* results, void* temp, const void* host);
   int64_t temp_bytes;  // of `body`
   int64_t alignment;   // of temporary memory
-  /// Kernels that are run in pieces.
+  /// Kernels that are run in pieces, or some rows at a time by a step.
   struct Kernel {
     void (*run)(void* const* buffers, int64_t begin, int64_t end);
-    int64_t call;  // its number among what `body` calls
+    int64_t call;  // its number among what `body` calls, or that of its step
     int64_t extent, grain;
   };
   const Kernel* kernels;

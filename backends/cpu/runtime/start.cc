@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "backends/cpu/chain_runner.h"
 #include "backends/cpu/eval_step.h"
 #include "backends/cpu/host_steps.h"
 #include "backends/cpu/product_runner.h"
@@ -63,6 +64,34 @@ class Reserve {
 /// Bytes of an array where code has it.
 size_t BytesOf(const cpu::Leaf& leaf) { return static_cast<size_t>(std::max<int64_t>(leaf.slice.size, 0)); }
 
+/// A chain whose kernel lies in the object.
+class ArchiveChain final : public cpu::ChainRunner {
+ public:
+  ArchiveChain(const cpu::Step& step, cpu::ChainParts parts, cpu::PointerList& pointers,
+               const Program::Kernel& kernel)
+      : ChainRunner(step, std::move(parts), pointers), kernel_(kernel) {}
+  [[nodiscard]] std::string Explain() const override { return Describe("kernel"); }
+
+ private:
+  void RunKernel(void* const* buffers, int64_t begin, int64_t end) const override {
+    kernel_.run(buffers, begin, end);
+  }
+  const Program::Kernel& kernel_;
+};
+
+/// A part of an array, by the number of the array.
+cpu::Slice WithinArrays(const cpu::Slice& slice, llvm::ArrayRef<cpu::Slice> arrays) {
+  const auto holds = [&](const cpu::Slice& a) {
+    return a.buffer == slice.buffer && a.offset <= slice.offset &&
+           slice.offset + slice.size <= a.offset + a.size;
+  };
+  const auto* array = llvm::find_if(arrays, holds);
+  if (slice.buffer < 0 || array == arrays.end()) return {};
+  return {.buffer = static_cast<int32_t>(array - arrays.begin()),
+          .offset = slice.offset - array->offset,
+          .size = slice.size};
+}
+
 }  // namespace
 
 /// A program that was started.
@@ -70,14 +99,17 @@ class State {
  public:
   State(const Program& program, std::unique_ptr<cpu::HostSteps> steps, const Helpers& helpers)
       : steps_(std::move(steps)), helpers_(helpers), target_(TargetHere(steps_->rates)) {
-    for (const cpu::HostSteps::Row& row : steps_->rows) PlanCallees(*row.step->instruction);
-    ready_.reserve(steps_->rows.size());
-    for (cpu::HostSteps::Row& row : steps_->rows) MakeReady(row);
-    calls_.resize(ready_.size() + program.kernel_count);
-    for (size_t i = 0; i < ready_.size(); ++i)
-      calls_[static_cast<size_t>(steps_->rows[i].number)] = {&RunStep, &ready_[i]};
+    calls_.resize(steps_->rows.size() + program.kernel_count);
     for (const Program::Kernel& kernel : llvm::ArrayRef(program.kernels, program.kernel_count))
       calls_[static_cast<size_t>(kernel.call)] = {&RunKernel, &kernel};
+    for (const cpu::HostSteps::Row& row : steps_->rows)
+      if (!row.chain) PlanCallees(*row.step->instruction);
+    ready_.reserve(steps_->rows.size());
+    for (cpu::HostSteps::Row& row : steps_->rows) {
+      MakeReady(row);
+      // The kernel of a chain has its number.
+      calls_[static_cast<size_t>(row.number)] = {&RunStep, &ready_.back()};
+    }
     Measure();
   }
 
@@ -117,13 +149,25 @@ class State {
     };
     for (cpu::Value& operand : step.operands) renumber(operand);
     renumber(step.result);
-    for (size_t i = 0; i < ready.pointers.pointers.size(); ++i)
-      ready.pointers.pointers[i] = {.buffer = static_cast<int32_t>(i % ready.arrays)};
+    for (size_t i = 0; i < ready.pointers.pointers.size(); ++i) {
+      cpu::Slice& pointer = ready.pointers.pointers[i];
+      // Others than chains have all of their arrays, in their order.
+      pointer = row.chain ? WithinArrays(pointer, arrays.slices)
+                          : cpu::Slice{.buffer = static_cast<int32_t>(i % ready.arrays)};
+    }
   }
 
   std::unique_ptr<cpu::StepRunner> RunnerFor(cpu::HostSteps::Row& row, cpu::PointerList& pointers) const {
     cpu::Step& step = *row.step;
     const Instruction& inst = *step.instruction;
+    if (row.chain) {
+      const cpu::Chain& chain = row.chain->chain;
+      cpu::ChainParts parts{chain, row.chain->block, cpu::RowProduct(*chain.first, target_, row.ways[0]), {}};
+      if (chain.last != nullptr) parts.last.emplace(cpu::RowProduct(*chain.last, target_, row.ways[1]));
+      const void* kernel = calls_[static_cast<size_t>(row.number)].what;
+      return std::make_unique<ArchiveChain>(step, std::move(parts), pointers,
+                                            *static_cast<const Program::Kernel*>(kernel));
+    }
     if (step.kind == cpu::StepKind::Product) {
       if (row.ways.empty()) row.ways.push_back(nullptr);
       return cpu::MakeProductRunner(step, pointers, {target_}, cpu::MakeProducts(inst, target_, row.ways));
