@@ -14,9 +14,6 @@ thread_local constinit Work work;
 
 namespace {
 
-constexpr size_t kAlignment = 64;
-size_t RoundUp(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 /// Parts for loops: none where nobody helps.
 size_t LoopParts(const Helpers& helpers) {
   return helpers.threads > 1 ? static_cast<size_t>(helpers.threads) : 0;
@@ -26,33 +23,39 @@ size_t LoopParts(const Helpers& helpers) {
 
 Call::Call(const Helpers& helpers, const PartBytes& bytes, uint8_t* memory, bool measures)
     : helpers_(helpers),
-      bytes_{RoundUp(bytes.outside), RoundUp(bytes.inside)},
+      bytes_(bytes),
       measures_(measures),
-      begin_(memory + RoundUp((1 + LoopParts(helpers)) * sizeof(Part))),
+      begin_(memory + InUnits((1 + LoopParts(helpers)) * sizeof(Part))),
       end_(memory + BytesFor(helpers, bytes)),
       parts_(reinterpret_cast<Part*>(memory)) {
   for (size_t i = 0; i <= LoopParts(helpers); ++i) (new (&parts_[i]) Part)->begun = false;
-  parts_[0].Begin(begin_, begin_ + bytes_.outside);
+  parts_[0].Begin(begin_, bytes_.outside);
 }
 
 size_t Call::BytesFor(const Helpers& helpers, const PartBytes& bytes) {
   const size_t loops = LoopParts(helpers);
-  return RoundUp((1 + loops) * sizeof(Part)) + RoundUp(bytes.outside) + loops * RoundUp(bytes.inside);
+  return InUnits((1 + loops) * sizeof(Part)) + bytes.outside.Bytes() + loops * bytes.inside.Bytes();
 }
 
 Memory Call::InLoop(int thread) const {
   const auto number = static_cast<size_t>(thread);
   Part& part = parts_[1 + number];
-  uint8_t* first = begin_ + bytes_.outside + number * bytes_.inside;
-  if (!part.begun) part.Begin(first, first + bytes_.inside);
+  if (!part.begun)
+    part.Begin(begin_ + bytes_.outside.Bytes() + number * bytes_.inside.Bytes(), bytes_.inside);
   return {&part, begin_, end_};
 }
 
 PartBytes Call::Peaks() const {
-  PartBytes peaks{parts_[0].arena.Peak(), 0};
+  PartBytes peaks{parts_[0].Peak(), {}};
   for (size_t i = 1; i <= LoopParts(helpers_); ++i)
-    if (parts_[i].begun) peaks.inside = std::max(peaks.inside, parts_[i].arena.Peak());
+    if (parts_[i].begun) peaks.inside.Raise(parts_[i].Peak());
   return peaks;
+}
+
+void Call::EndStep(const Arena::Mark& before) {
+  if (measures_) return;
+  parts_[0].arena.ReturnTo(before);
+  for (size_t i = 1; i <= LoopParts(helpers_); ++i) parts_[i].begun = false;
 }
 
 void Call::Fail(int code) {

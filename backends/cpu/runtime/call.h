@@ -18,7 +18,7 @@ struct Helpers {
 
 /// Bytes that the parts of a call need: of the calling thread, and of each that works on a piece of a loop.
 struct PartBytes {
-  size_t outside = 0, inside = 0;
+  PartSize outside, inside;
 };
 
 /// Lies on the stack of whoever calls. Nothing here is destroyed after GiveUp().
@@ -36,6 +36,10 @@ class Call {
   [[nodiscard]] Memory InLoop(int thread) const;
   /// How far the parts were filled.
   [[nodiscard]] PartBytes Peaks() const;
+  /// After a step, on the calling thread: `before` is what its part had then, and of loops nothing is left.
+  /// So a call needs as much as the largest of its steps, and not as all of them together.
+  [[nodiscard]] Arena::Mark BeginStep() const { return parts_[0].arena.Here(); }
+  void EndStep(const Arena::Mark& before);
 
   /// The first failure; kDone: there is none.
   [[nodiscard]] int code() const { return code_.load(std::memory_order_relaxed); }

@@ -35,8 +35,6 @@ thread_local constinit Memory thread_memory;
 
 namespace {
 
-constexpr size_t kUnit = 64;  // bytes; blocks have one before them, which says how large they are
-
 struct Size {
   size_t units, number;  // of the size
 };
@@ -48,7 +46,7 @@ Size SizeOf(size_t bytes) {
   return {units, power * 8 + units / step_of(units)};
 }
 
-/// What comes before the bytes of a block.
+/// What comes before the bytes of a block: a unit that says how large it is.
 struct alignas(kUnit) Head {
   size_t bytes, number;
 };
@@ -78,6 +76,13 @@ void Free(void* block) {
 void Arena::Reset(uint8_t* begin, uint8_t* end) {
   begin_ = at_ = peak_ = begin;
   end_ = end;
+  blocks_ = 0;
+  std::fill(std::begin(free_), std::end(free_), nullptr);
+}
+
+void Arena::ReturnTo(const Mark& mark) {
+  if (blocks_ != mark.blocks) return;
+  at_ = mark.at;
   std::fill(std::begin(free_), std::end(free_), nullptr);
 }
 
@@ -86,22 +91,57 @@ void* Arena::Take(size_t bytes) {
   if (size.number >= kClasses) return nullptr;
   if (void* block = free_[size.number]) {
     free_[size.number] = *static_cast<void**>(block);
+    ++blocks_;
     return block;
   }
   const size_t all = size.units * kUnit + sizeof(Head);
   if (all > static_cast<size_t>(end_ - at_)) return nullptr;
   auto* head = new (at_) Head{size.units * kUnit, size.number};
   at_ += all;
-  peak_ = at_;
+  peak_ = std::max(peak_, at_);
+  ++blocks_;
   return head + 1;
+}
+
+uint8_t* Arena::TakeForGood(size_t bytes) {
+  bytes = InUnits(bytes);
+  return bytes > static_cast<size_t>(end_ - at_) ? nullptr : end_ -= bytes;
 }
 
 size_t Arena::BytesOf(const void* block) { return (static_cast<const Head*>(block) - 1)->bytes; }
 
 void Arena::Give(void* block) {
+  if (block < begin_ || block >= end_) return;
   const size_t number = HeadOf(block)->number;
   *static_cast<void**>(block) = free_[number];
   free_[number] = block;
+  --blocks_;
+}
+
+size_t PartSize::Bytes() const {
+  size_t bytes = InUnits(arena);
+  for (const size_t scratch : kept) bytes += InUnits(scratch);
+  return bytes;
+}
+
+void PartSize::Raise(const PartSize& other) {
+  arena = std::max(arena, other.arena);
+  for (size_t i = 0; i < kScratchUses; ++i) kept[i] = std::max(kept[i], other.kept[i]);
+}
+
+void Part::Begin(uint8_t* first, const PartSize& size) {
+  for (size_t i = 0; i < kScratchUses; ++i) {
+    kept[i] = {first, static_cast<int64_t>(size.kept[i])};
+    first += InUnits(size.kept[i]);
+  }
+  arena.Reset(first, first + InUnits(size.arena));
+  begun = true;
+}
+
+PartSize Part::Peak() const {
+  PartSize peak{.arena = arena.Peak()};
+  for (size_t i = 0; i < kScratchUses; ++i) peak.kept[i] = static_cast<size_t>(kept[i].bytes);
+  return peak;
 }
 
 }  // namespace hlo::runtime
@@ -197,16 +237,22 @@ std::shared_ptr<void> AllocateBuffer(size_t bytes) {
   return {runtime::Allocate(bytes, runtime::kUnit), BufferDeleter{bytes}};
 }
 
-/// What a thread keeps from use to use ends with its part of a call.
+/// What a thread keeps from use to use has a place in its part of a call, as large as it was when the step
+/// was measured; if that is too small, as what is computed may depend on values, there is some room left.
 uint8_t* gemm::Scratch(ScratchUse use, int64_t bytes) {
-  thread_local constinit runtime::KeptScratch outside_of_calls[static_cast<size_t>(ScratchUse::Count)];
+  thread_local constinit runtime::KeptScratch outside_of_calls[runtime::kScratchUses];
   runtime::Part* const part = runtime::thread_memory.part;
   runtime::KeptScratch& kept = (part == nullptr ? outside_of_calls : part->kept)[static_cast<size_t>(use)];
-  if (kept.data == nullptr || kept.bytes < bytes) {
+  if (kept.data != nullptr && kept.bytes >= bytes) return kept.data;
+  const auto size = static_cast<size_t>(bytes);
+  if (part == nullptr) {
     runtime::Free(kept.data);
-    kept.data = static_cast<uint8_t*>(runtime::Allocate(static_cast<size_t>(bytes), runtime::kUnit));
-    kept.bytes = bytes;
+    kept.data = static_cast<uint8_t*>(runtime::Allocate(size, runtime::kUnit));
+  } else {
+    kept.data = part->arena.TakeForGood(size);
+    if (kept.data == nullptr) runtime::GiveUp(runtime::kOutOfMemory);
   }
+  kept.bytes = bytes;
   return kept.data;
 }
 

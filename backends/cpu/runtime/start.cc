@@ -182,10 +182,16 @@ class State {
 
   static void RunStep(const void* what, void* const* arrays) {
     const Ready& ready = *static_cast<const Ready*>(what);
-    State& state = *ready.state;
+    // Stays for the steps that follow.
     const bool has_device = ready.evaluates && !work.call->measures();
-    Device& device = has_device ? work.call->device() : state.devices_.device(0);
-    cpu::Frame frame(ready.arrays, 0, state.plans_, device, nullptr);
+    Device& device = has_device ? work.call->device() : ready.state->devices_.device(0);
+    const Arena::Mark before = work.call->BeginStep();
+    RunReady(ready, arrays, device);
+    work.call->EndStep(before);
+  }
+
+  static void RunReady(const Ready& ready, void* const* arrays, Device& device) {
+    cpu::Frame frame(ready.arrays, 0, ready.state->plans_, device, nullptr);
     for (size_t i = 0; i < ready.arrays; ++i) frame.SetBase(i, static_cast<uint8_t*>(arrays[i]));
     frame.ResolvePointers(ready.pointers.pointers);
     if (!ready.runner->Run(frame)) GiveUp(kFailed);
@@ -215,11 +221,10 @@ class State {
       };
       for (const cpu::Value& operand : step.operands) add(operand);
       add(step.result);
-      MeasureStep(ready_[i], pointers.data(), {half, half}, reserve.data());
+      MeasureStep(ready_[i], pointers.data(), {{.arena = half}, {.arena = half}}, reserve.data());
     }
     // What depends on the values has room, too.
-    bytes_.outside += bytes_.outside / 4 + kSpare;
-    bytes_.inside += bytes_.inside / 4 + kSpare;
+    for (PartSize* size : {&bytes_.outside, &bytes_.inside}) size->arena += size->Bytes() / 4 + kSpare;
   }
 
   void MeasureStep(const Ready& ready, void* const* arrays, const PartBytes& room, uint8_t* memory) {
@@ -238,8 +243,8 @@ class State {
     Call call(helpers_, room, memory, /*measures=*/true);
     RunFor(call, call.OutsideLoops(), /*in_loop=*/false, run, &what);
     const PartBytes peaks = call.Peaks();
-    bytes_.outside = std::max(bytes_.outside, peaks.outside);
-    bytes_.inside = std::max(bytes_.inside, peaks.inside);
+    bytes_.outside.Raise(peaks.outside);
+    bytes_.inside.Raise(peaks.inside);
   }
 
   static constexpr size_t kSpare = size_t{64} << 10;
