@@ -51,6 +51,7 @@ LAYERS = {
     'backends/cpu': [*BASE, 'backends/compile', 'backends/kernel', 'backends/llvm', 'backends/tile', 'backends/products', 'backends/products/common', 'backends/products/dot', 'backends/products/conv', 'backends/structured', 'ir', 'ir/infer', 'ir/verify', 'ir/eval', 'passes/option', 'passes/analysis', 'passes/rewrite', 'passes/rules', 'passes/pass', 'passes', 'backends'],
 }
 LAYERS['backends/cpu/runtime'] = [*LAYERS['backends/cpu'], 'backends/cpu']
+LAYERS['backends/cpu/runtime/llvm'] = []
 LAYERS['backends/gpu/target'] = [*LAYERS['backends/compile'], 'backends/compile']
 LAYERS['backends/gpu/passes'] = LAYERS['backends/gpu/target']
 LAYERS['backends/gpu/codegen'] = [*LAYERS['backends/gpu/target'], 'backends/gpu/target', 'backends/llvm']

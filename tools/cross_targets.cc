@@ -12,7 +12,11 @@ void Initialize() {
   LLVMInitializeAArch64AsmPrinter();
 }
 const bool kSet = [] {
-  cpu::SetOtherTargets(&Initialize);
+#ifdef HLO_CROSS_ARCHIVE
+  cpu::SetOtherTargets({&Initialize, HLO_CROSS_ARCHIVE});
+#else
+  cpu::SetOtherTargets({&Initialize});
+#endif
   return true;
 }();
 

@@ -13,7 +13,7 @@
 namespace hlo::cpu {
 namespace {
 
-void (*other_targets)() = nullptr;
+OtherTargets other_targets;
 
 std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(llvm::StringRef cpu, llvm::StringRef features,
                                                  const std::string& triple = llvm::sys::getProcessTriple()) {
@@ -56,9 +56,17 @@ std::string MissingHere(const llvm::MCSubtargetInfo& wanted) {
 
 std::string Machine::Triple() const { return triple.empty() ? llvm::sys::getProcessTriple() : triple; }
 
-void SetOtherTargets(void (*initialize)()) { other_targets = initialize; }
+void SetOtherTargets(const OtherTargets& targets) { other_targets = targets; }
 void InitializeOtherTargets() {
-  if (other_targets != nullptr) other_targets();
+  if (other_targets.initialize != nullptr) other_targets.initialize();
+}
+
+bool HasArchive(llvm::StringRef triple) {
+  if (triple.empty()) return true;
+  const llvm::Triple wanted(llvm::Triple::normalize(triple)),
+      has(llvm::Triple::normalize(other_targets.archive));
+  return !other_targets.archive.empty() && wanted.getArch() == has.getArch() &&
+         wanted.getOS() == has.getOS() && wanted.getEnvironment() == has.getEnvironment();
 }
 
 bool HasFeatures(const Machine& machine, llvm::StringRef features) {

@@ -28,10 +28,16 @@ std::vector<llvm::StringRef> FeaturesNeeded(const Machine& machine);
 Result<Machine> MachineFor(llvm::StringRef cpu, llvm::StringRef features, bool runs_here,
                            llvm::StringRef triple = "");
 
-/// What makes other kinds of machines known to LLVM, in programs that hold code generators for them; set
-/// before anything is compiled.
-void SetOtherTargets(void (*initialize)());
-/// Does it, if it is set.
+/// Other kinds of machines, in programs that hold code generators for them.
+struct OtherTargets {
+  void (*initialize)() = nullptr;  // makes them known to LLVM
+  llvm::StringRef archive = {};  // the triple of the one for which there is an archive of loops; empty: none
+};
+/// Before anything is compiled.
+void SetOtherTargets(const OtherTargets& targets);
+/// Makes them known, if any are set.
 void InitializeOtherTargets();
+/// There is an archive of loops for machines of this kind; empty: of this one's.
+bool HasArchive(llvm::StringRef triple);
 
 }  // namespace hlo::cpu

@@ -133,12 +133,14 @@ constexpr Way kWays[] = {
      false, kMultiplied},
     {"weight-gradient-vnni", "words of positions", AsItIs, FitPositions, Make<WordPlan<RunByPositions>>,
      CostOfProducts, .72, false, kMultiplied},
+#if defined(__x86_64__)  // AVX-512
     {"depthwise-nchw-weight-gradient-vnni", "products of planes", AsItIs, FitPlaneGradient,
      Make<FunctionPlan<RunPlaneGradient>>, CostOfProducts, .47, false, kMultiplied},
     {"depthwise-nchw-weight-gradient", "products of planes", AsItIs, FitFloatGradient,
      Make<FunctionPlan<RunFloatGradient>>, CostOfProducts, .4, false, kMultiplied},
     {"depthwise-nhwc-staged", "lanes of features, staged", AsItIs, FitLanes, Make<FunctionPlan<RunOfLanes>>,
      CostOfProducts, .34, false, kMultiplied},
+#endif
     {"depthwise-weight-gradient", "channel by channel", AsItIs, FitSumOfLines,
      Make<FunctionPlan<RunSumOfLines>>, CostOfProducts, .32, false, kSkipped},
     {"direct-few-outputs", "lanes of input features", AsItIs, FitFewColumns,
@@ -147,8 +149,10 @@ constexpr Way kWays[] = {
      CostOfProducts, .25, false, kMultiplied},
     {"grouped-weight-gradient", "channel by channel", AsItIs, FitChannelwiseSums,
      Make<FunctionPlan<RunChannelwiseSums>>, CostOfProducts, .23, false, kSkipped},
+#if defined(__x86_64__)  // AVX-512
     {"depthwise-nchw", "planes", AsItIs, FitPlanes, Make<FunctionPlan<RunOfPlanes>>, CostOfProducts, .23,
      false, kMultiplied},
+#endif
     {"gemv", "few rows", ForFewRows, FitThin, Make<FunctionPlan<RunThin>>, CostOfProducts, .18, false,
      kSkipped},
     {"depthwise-nhwc", "channel by channel", AsItIs, FitChannelwise, Make<FunctionPlan<RunChannelwise>>,

@@ -4,9 +4,11 @@ namespace hlo::structured {
 
 const KernelSet& KernelsFor(gemm::Isa isa) {
   switch (isa) {
+#if defined(__x86_64__)
     case gemm::Isa::Avx512: return internal::kAvx512Kernels;
     case gemm::Isa::Avx2: return internal::kAvx2Kernels;
-    case gemm::Isa::Baseline: break;
+#endif
+    default: break;
   }
   return internal::kBaselineKernels;
 }

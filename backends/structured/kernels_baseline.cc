@@ -1,4 +1,4 @@
-// Kernels for every x86-64 processor.
+// Kernels for every processor of this kind.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -7,12 +7,13 @@
 #include <type_traits>
 
 #include "backends/structured/kernels.h"
+#include "ir/support/cpu_features.h"
 
 namespace hlo::structured {
 namespace {
 
 /// There are fused multiply-adds.
-constexpr bool kFused = false;
+constexpr bool kFused = kAlwaysFused;
 
 /// No instruction compresses vectors.
 template <class T>

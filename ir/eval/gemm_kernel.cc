@@ -11,6 +11,7 @@ namespace {
 
 enum class Isa { Baseline, Avx2, Avx512 };
 
+#if defined(__x86_64__)
 #define HLO_TARGET_AVX2   __attribute__((target("avx2,fma")))
 #define HLO_TARGET_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
 
@@ -24,6 +25,12 @@ Isa CurrentIsa() {
   static const Isa isa = DetectIsa();
   return isa;
 }
+#else
+#define HLO_TARGET_AVX2
+#define HLO_TARGET_AVX512
+
+constexpr Isa CurrentIsa() { return Isa::Baseline; }
+#endif
 
 template <class T, int Count>
 struct VectorOf {
@@ -76,10 +83,12 @@ template <class T, int Lanes, int Mr, int Vectors, bool Fused>
 
 template <class T>
 inline constexpr bool kFusable = std::is_floating_point_v<T>;
+template <class T>
+inline constexpr bool kBaselineFused = kAlwaysFused && kFusable<T>;
 
 template <class T>
 void TileBaseline(int64_t kc, const T* a, const T* b, T* const* c, bool accumulate) {
-  Tile<T, 16 / sizeof(T), 4, 2, false>(kc, a, b, c, accumulate);
+  Tile<T, 16 / sizeof(T), 4, 2, kBaselineFused<T>>(kc, a, b, c, accumulate);
 }
 template <class T>
 HLO_TARGET_AVX2 void TileAvx2(int64_t kc, const T* a, const T* b, T* const* c, bool accumulate) {
@@ -292,7 +301,7 @@ void AccumulateProducts(const W* a, const int64_t* a_offsets, const W* b, const 
   switch (CurrentIsa()) {
     case Isa::Avx512: return ProductsAvx512<T, W>(a, a_offsets, b, b_offsets, kc, count, acc);
     case Isa::Avx2: return ProductsAvx2<T, W>(a, a_offsets, b, b_offsets, kc, count, acc);
-    default: return ProductsBody<T, W, false>(a, a_offsets, b, b_offsets, kc, count, acc);
+    default: return ProductsBody<T, W, kBaselineFused<T>>(a, a_offsets, b, b_offsets, kc, count, acc);
   }
 }
 
@@ -314,7 +323,7 @@ void DotRows(const W* w, int64_t count, const T* x, int64_t x_stride, int rows, 
   switch (CurrentIsa()) {
     case Isa::Avx512: return DotRowsAvx512<T, W>(w, count, x, x_stride, rows, out);
     case Isa::Avx2: return DotRowsAvx2<T, W>(w, count, x, x_stride, rows, out);
-    default: return DotRowsAny<T, W, false>(w, count, x, x_stride, rows, out);
+    default: return DotRowsAny<T, W, kBaselineFused<T>>(w, count, x, x_stride, rows, out);
   }
 }
 
@@ -325,7 +334,9 @@ void AccumulateRows(const W* w, const int64_t* w_offsets, int64_t kc, int64_t co
     case Isa::Avx512:
       return AccumulateAvx512<T, W>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
     case Isa::Avx2: return AccumulateAvx2<T, W>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
-    default: return AccumulateAny<T, W, false>(w, w_offsets, kc, count, x, x_stride, rows, acc, acc_stride);
+    default:
+      return AccumulateAny<T, W, kBaselineFused<T>>(w, w_offsets, kc, count, x, x_stride, rows, acc,
+                                                    acc_stride);
   }
 }
 

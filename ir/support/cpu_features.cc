@@ -8,9 +8,11 @@
 #include <sys/platform/x86.h>
 #undef _Bool
 #define HLO_CPU_FEATURE(name) x86_cpu_##name
-#else
+#elif defined(__x86_64__)
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#define HLO_CPU_FEATURE(name) 0
+#else
 #define HLO_CPU_FEATURE(name) 0
 #endif
 
@@ -63,12 +65,14 @@ constexpr Row kRows[] = {
     {"amx-int8", HLO_CPU_FEATURE(AMX_INT8)},
 };
 
-bool Has(const Row& row) {
+bool Has([[maybe_unused]] const Row& row) {
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
   return x86_cpu_active(row.index);
-#else
+#elif defined(__x86_64__)
   static const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   return host.lookup(row.name);
+#else
+  return false;
 #endif
 }
 

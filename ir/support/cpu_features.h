@@ -15,4 +15,11 @@ llvm::ArrayRef<llvm::StringRef> KnownCpuFeatures();
 /// virtual machines are interrupted by them.
 bool HasCpuFeatures(std::initializer_list<llvm::StringRef> features);
 
+/// Every processor of this kind multiplies and adds in one rounding.
+#if defined(__ARM_FEATURE_FMA)
+inline constexpr bool kAlwaysFused = true;
+#else
+inline constexpr bool kAlwaysFused = false;
+#endif
+
 }  // namespace hlo

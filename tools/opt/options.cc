@@ -15,7 +15,7 @@ constexpr OptionRow kTargetRows[] = {
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, .h and .json: the module as a function of C for other programs"),
     Option<&O::target>("target", "TRIPLE", "this machine's",
-                       "with --aot: for which kind of machine (aarch64-linux-gnu); as with --self-contained")
+                       "with --aot: for which kind of machine (aarch64-linux-gnu)")
         .Advanced(),
     Option<&O::self_contained>("self-contained", "", "",
                                "with --aot: the object calls nothing, products are plain loops")
@@ -298,7 +298,8 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     return Error("usage-option", {}, "option '--mcpu': several CPUs need --aot");
   if (options.aot_weights && (options.aot.empty() || options.host() == CodeHost::Nobody))
     return Error("usage-option", {},
-                 "option '--aot-weights' needs --aot, and neither --self-contained nor --target");
+                 "option '--aot-weights' needs --aot and the archive of loops: no --self-contained, and no "
+                 "--target for which there is none");
   if (!options.aot.empty()) {
     if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
       return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/inspect.h"
+#include "backends/cpu/machine.h"
 #include "backends/gpu/compile/inspect.h"
 #include "ir/print.h"
 #include "tools/common/common_options.h"
@@ -53,7 +54,7 @@ struct OptOptions {
   std::vector<std::string> entry_name;
   bool self_contained = false, aot_weights = false;
   [[nodiscard]] CodeHost host() const {
-    return self_contained || !target.empty() ? CodeHost::Nobody : CodeHost::Archive;
+    return self_contained || !cpu::HasArchive(target) ? CodeHost::Nobody : CodeHost::Archive;
   }
   bool explain_codegen = false;
   bool list_stages = false;

@@ -4,9 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
+#include "ir/support/float_control.h"
 
 namespace hlo::runtime {
 
@@ -77,15 +75,11 @@ void GiveUp(int code) {
 void RunFor(Call& call, const Memory& memory, bool in_loop, void (*body)(void*), void* what) {
   const MemoryScope scope(memory);
   const Work before = work;
-#if defined(__x86_64__)
-  const unsigned rounding = _mm_getcsr();
-#endif
+  const uint64_t control = FloatControl();
   std::jmp_buf way_out;
   work = {&call, &way_out, in_loop};
   if (setjmp(way_out) == 0) body(what);
-#if defined(__x86_64__)
-  _mm_setcsr(rounding);
-#endif
+  SetFloatControl(control);
   work = before;
 }
 

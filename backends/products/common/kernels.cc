@@ -1,14 +1,17 @@
 #include "backends/products/common/kernels.h"
 
+#include "backends/products/common/vnni_kernels.h"
 #include "ir/support/cpu_features.h"
 
 namespace hlo::gemm {
 
 const KernelSet& KernelsFor(Isa isa) {
   switch (isa) {
+#if defined(__x86_64__)
     case Isa::Avx512: return internal::kAvx512Kernels;
     case Isa::Avx2: return internal::kAvx2Kernels;
-    case Isa::Baseline: break;
+#endif
+    default: break;
   }
   return internal::kBaselineKernels;
 }
@@ -21,5 +24,11 @@ Isa HostIsa() {
   }();
   return isa;
 }
+
+#if !defined(__x86_64__)
+const GroupKernels* TileRegisterKernels() { return nullptr; }
+const GroupKernels* PairKernels() { return nullptr; }
+const GroupKernels* FourKernels() { return nullptr; }
+#endif
 
 }  // namespace hlo::gemm

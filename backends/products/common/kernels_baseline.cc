@@ -1,6 +1,4 @@
-// Kernels for every x86-64 processor.
-#include <immintrin.h>
-
+// Kernels for every processor of this kind.
 #include <algorithm>
 #include <bit>
 #include <complex>
@@ -8,14 +6,22 @@
 #include <utility>
 
 #include "backends/products/common/kernels.h"
+#include "ir/support/cpu_features.h"
 
 namespace hlo::gemm {
 namespace {
 
+#if defined(__aarch64__)  // twice as many registers, and conversions of halves
+struct Machine {
+  static constexpr int kBytes = 16, kRows = 8, kVectors = 2;
+  static constexpr bool kFused = kAlwaysFused, kExact = false, kHalves = true, kShorts = true;
+};
+#else
 struct Machine {
   static constexpr int kBytes = 16, kRows = 4, kVectors = 2;
-  static constexpr bool kFused = false, kExact = false, kHalves = false, kShorts = false;
+  static constexpr bool kFused = kAlwaysFused, kExact = false, kHalves = false, kShorts = false;
 };
+#endif
 
 /// The first `count` lanes; the others are zero.
 template <class V, class T>

@@ -1,9 +1,6 @@
 // Subnormal numbers in sums of products.
 #pragma once
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "ir/support/float_control.h"
 
 namespace hlo::gemm {
 
@@ -12,20 +9,13 @@ namespace hlo::gemm {
 /// products with the small probabilities of a softmax twenty times slower; XLA's products flush them too.
 class FlushSubnormals {
  public:
-#if defined(__x86_64__)
-  FlushSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushToZero | kDenormalsAreZero); }
-  ~FlushSubnormals() { _mm_setcsr(before_); }
-
- private:
-  static constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x40;
-  unsigned before_;
-
- public:
-#else
-  FlushSubnormals() = default;
-#endif
+  FlushSubnormals() : before_(FloatControl()) { SetFloatControl(before_ | kSubnormalsAreZero); }
+  ~FlushSubnormals() { SetFloatControl(before_); }
   FlushSubnormals(const FlushSubnormals&) = delete;
   FlushSubnormals& operator=(const FlushSubnormals&) = delete;
+
+ private:
+  uint64_t before_;
 };
 
 }  // namespace hlo::gemm
