@@ -119,6 +119,7 @@ struct Baseline {
   static void Row(void* acc, const void* x, int64_t n) { RowBody<Op, S, A>(acc, x, n); }
   static void Run(void* acc, const void* x, int64_t n) { RunBody<Op, S, A>(acc, x, n); }
 };
+#if defined(__x86_64__)
 template <class Op, class S, class A>
 struct Avx2 {
   [[gnu::target("avx2")]] static void Row(void* acc, const void* x, int64_t n) {
@@ -128,6 +129,12 @@ struct Avx2 {
     RunBody<Op, S, A>(acc, x, n);
   }
 };
+
+bool HasAvx2() {
+  static const bool has = HasCpuFeatures({"avx2"});
+  return has;
+}
+#endif
 
 template <class Op, class T>
 void FoldRunSequential(void* acc, const void* x, int64_t n) {
@@ -141,16 +148,13 @@ void Clear(void* acc, int64_t n) {
   std::fill_n(static_cast<A*>(acc), n, Op::template kIdentity<A>);
 }
 
-bool HasAvx2() {
-  static const bool has = HasCpuFeatures({"avx2"});
-  return has;
-}
-
 template <class Op, class S, class A>
 FoldKernels Make(ElementType source, ElementType accumulator) {
+#if defined(__x86_64__)
   if (HasAvx2())
     return {source,        accumulator, &Avx2<Op, S, A>::Row, &Avx2<Op, S, A>::Run, &Avx2<Op, A, A>::Row,
             &Clear<Op, A>, false};
+#endif
   return {source,
           accumulator,
           &Baseline<Op, S, A>::Row,

@@ -82,7 +82,11 @@ HLO_WIDE void WideLoop(void* out, const void* const* in, int64_t n, const Kernel
 /// For ops that compilers vectorise.
 template <class Op, class Out, class... In>
 constexpr Loops Vector() {
+#if defined(__x86_64__)
   return {&BaseLoop<Op, Out, In...>, &WideLoop<Op, Out, In...>};
+#else
+  return {&WideLoop<Op, Out, In...>, nullptr};
+#endif
 }
 /// For ops that call functions or divide.
 template <class Op, class Out, class... In>

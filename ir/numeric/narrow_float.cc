@@ -101,8 +101,16 @@ bool WorthATable(size_t n) {
   return before + n >= kElements;
 }
 
+/// The canonical NaN in place of those whose payload the instruction keeps.
+[[gnu::noinline]] void NarrowNans(const float* in, uint16_t* out, size_t n) {
+  for (size_t k = 0; k < n; ++k)
+    if (std::isnan(in[k]))
+      out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
+}
+
+/// Instructions convert between F16 and F32.
 #if defined(__x86_64__)
-bool HasF16C() {
+bool ConvertsHalves() {
   static const bool has = HasCpuFeatures({"avx2", "f16c"});
   return has;
 }
@@ -119,13 +127,6 @@ __attribute__((target("avx2,f16c"))) void WidenHalves(const uint16_t* in, float*
   std::copy(in + i, in + n, codes);
   widen(codes, numbers);
   std::copy_n(numbers, n - i, out + i);
-}
-
-/// The canonical NaN in place of those whose payload the instruction keeps.
-[[gnu::noinline]] void NarrowNans(const float* in, uint16_t* out, size_t n) {
-  for (size_t k = 0; k < n; ++k)
-    if (std::isnan(in[k]))
-      out[k] = static_cast<uint16_t>(kFormat<ElementType::F16>.nan_code(std::signbit(in[k])));
 }
 
 /// Returns how many elements it converted.
@@ -158,8 +159,23 @@ __attribute__((target("avx2,f16c"))) void NarrowHalves(const float* in, uint16_t
   narrow(numbers, codes);
   std::copy_n(codes, n - i, out + i);
 }
+#elif defined(__aarch64__)
+bool ConvertsHalves() { return true; }
+
+void WidenHalves(const uint16_t* in, float* out, size_t n) {
+  for (size_t i = 0; i < n; ++i) out[i] = static_cast<float>(std::bit_cast<_Float16>(in[i]));
+}
+
+void NarrowHalves(const float* in, uint16_t* out, size_t n) {
+  bool has_nans = false;
+  for (size_t i = 0; i < n; ++i) {
+    out[i] = std::bit_cast<uint16_t>(static_cast<_Float16>(in[i]));
+    has_nans |= std::isnan(in[i]);
+  }
+  if (has_nans) NarrowNans(in, out, n);
+}
 #else
-bool HasF16C() { return false; }
+bool ConvertsHalves() { return false; }
 void WidenHalves(const uint16_t*, float*, size_t) {}
 void NarrowHalves(const float*, uint16_t*, size_t) {}
 #endif
@@ -168,7 +184,7 @@ template <ElementType T, class Real>
 void Widen(const void* in, Real* out, size_t n) {
   const auto* codes = static_cast<const Storage<T>*>(in);
   if constexpr (T == ElementType::F16 && std::is_same_v<Real, float>)
-    if (HasF16C()) return WidenHalves(codes, out, n);
+    if (ConvertsHalves()) return WidenHalves(codes, out, n);
   for (size_t i = 0; i < n; ++i) out[i] = static_cast<Real>(Decode<T>(codes[i]));
 }
 
@@ -178,7 +194,7 @@ void Narrow(const Real* in, void* out, size_t n) {
   size_t i = 0;
   if constexpr (std::is_same_v<Real, float>) {
     if constexpr (T == ElementType::F16) {
-      if (HasF16C()) return NarrowHalves(in, codes, n);
+      if (ConvertsHalves()) return NarrowHalves(in, codes, n);
     } else if constexpr (T != ElementType::BF16) {
       if (WorthATable<T>(n)) {
         const auto& table = FloatHighHalfTable<T>();

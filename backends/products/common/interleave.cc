@@ -3,7 +3,9 @@
 
 #include "backends/products/common/vnni_kernels.h"
 
+#if defined(__x86_64__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl"))), apply_to = function)
+#endif
 
 namespace hlo::gemm {
 namespace {
@@ -69,4 +71,6 @@ void Interleave8(const uint8_t* in, int64_t in_stride, int64_t depth, int64_t pa
 
 }  // namespace hlo::gemm
 
+#if defined(__x86_64__)
 #pragma clang attribute pop
+#endif
