@@ -27,20 +27,19 @@ check_cxx_source_compiles("#include <vector>\n#include <xxhash.h>\n#ifndef __aar
 unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
 unset(CMAKE_REQUIRED_FLAGS)
 if(NOT HLO_CROSS_LINKER OR NOT HLO_CROSS_LIBRARY)
-  message(STATUS "no libhlo-rt.a for ${cross}: scripts/packages names what it takes")
+  message(STATUS "no libhlo-rt.a for ${cross}: scripts/packages names what it takes (then cmake --fresh)")
   return()
 endif()
 # Of LLVM it takes headers alone; what it calls of the library is backends/cpu/runtime/llvm.
 file(GLOB cross_sources CONFIGURE_DEPENDS backends/products/*.cc backends/products/*/*.cc
      backends/structured/*.cc ir/eval/*.cc ir/numeric/*.cc)
-list(FILTER cross_sources EXCLUDE REGEX "(_test|[_/]main|(kernels_avx|amx_kernels|bf16_kernels|int8_kernels|depthwise_nchw|depthwise_nhwc_staged)[a-z0-9_]*)\\.cc$")
-foreach(source backends/kernel/routine backends/kernel/slots backends/cpu/chain_runner
-        backends/cpu/convolution_problem backends/cpu/dot_problem backends/cpu/eval_step backends/cpu/host_steps
-        backends/cpu/product_runner backends/cpu/routine_builder backends/cpu/structured_runner ir/attrs ir/binary
-        ir/computation ir/custom_call ir/custom_call_rules ir/custom_call_signature ir/findings ir/instruction
-        ir/layout ir/literal ir/module ir/op ir/print_shape ir/shape ir/sharding ir/transfer_pairs ir/types ir/window
-        ir/support/cpu_features ir/support/diagnostic ir/support/guarded_memory ir/support/interrupt ir/support/json
-        ir/support/json_reader ir/support/json_writer ir/support/library_use ir/support/source ir/support/utf8)
+list(FILTER cross_sources EXCLUDE REGEX "(_test|[_/]main|(kernels_avx|amx_kernels|bf16_kernels|int8_kernels|depthwise_nchw|depthwise_nhwc_staged)[a-z0-9_]*|/scratch|/lapack_library)\\.cc$")
+foreach(source backends/cpu/chain_runner backends/cpu/convolution_problem backends/cpu/dot_problem
+        backends/cpu/eval_step backends/cpu/host_steps backends/cpu/product_runner backends/cpu/routine_builder
+        backends/cpu/structured_runner ir/attrs ir/binary ir/computation ir/custom_call ir/custom_call_rules
+        ir/custom_call_signature ir/findings ir/instruction ir/layout ir/literal ir/module ir/op ir/print_shape
+        ir/shape ir/sharding ir/transfer_pairs ir/types ir/window ir/support/cpu_features ir/support/diagnostic
+        ir/support/guarded_memory ir/support/interrupt ir/support/json ir/support/json_reader ir/support/library_use)
   list(APPEND cross_sources ${source}.cc)
 endforeach()
 add_library(hlo_cross_code STATIC ${cross_sources})
