@@ -28,7 +28,9 @@ gemm::Target TargetHere(const gemm::Rates& rates) {
   gemm::Target target{gemm::HostIsa()};
   target.rates = rates;
   target.libraries = false;
+#if defined(__x86_64__)
   if (target.isa < gemm::Isa::Avx512) return target;
+#endif
   target.amx = gemm::TileRegisterKernels() != nullptr;
   target.pairs = gemm::PairKernels() != nullptr;
   target.fours = gemm::FourKernels() != nullptr;
@@ -170,6 +172,12 @@ class State {
     }
     if (step.kind == cpu::StepKind::Product) {
       if (row.ways.empty()) row.ways.push_back(nullptr);
+#if defined(__aarch64__)
+      // Who compiled did not know of instructions for fours of bytes. Sums of integers are the same by any
+      // way.
+      if (target_.fours && IsIntegral(inst.shape().element_type()))
+        std::fill(row.ways.begin(), row.ways.end(), nullptr);
+#endif
       return cpu::MakeProductRunner(step, pointers, {target_}, cpu::MakeProducts(inst, target_, row.ways));
     }
     if (step.kind == cpu::StepKind::Structured)

@@ -160,7 +160,7 @@ constexpr GroupKernels kKernels = {.name = "fours in vectors",
                                    .work_per_task = 1e6,
                                    .words = &MultiplyWords,
                                    .rows = 256,
-                                   .moves_left = true};
+                                   .moves_left = &IsOfOneSign};
 
 }  // namespace
 

@@ -28,7 +28,9 @@ Isa HostIsa() {
 #if !defined(__x86_64__)
 const GroupKernels* TileRegisterKernels() { return nullptr; }
 const GroupKernels* PairKernels() { return nullptr; }
+#if !defined(__aarch64__)
 const GroupKernels* FourKernels() { return nullptr; }
+#endif
 #endif
 
 }  // namespace hlo::gemm

@@ -269,7 +269,7 @@ void CheckGroups(GroupKind kind, const std::vector<E>& a, const std::vector<E>& 
         std::vector<E> left(static_cast<size_t>(rows * kPadded), E(0));
         for (int64_t i = 0; i < rows; ++i)
           std::copy_n(a.begin() + i * kDepth, kDepth, left.begin() + i * kPadded);
-        if (kernels->moves_left && IsOfOneSign(kind))
+        if (kernels->moves_left != nullptr && kernels->moves_left(kind))
           for (E& x : left) x ^= 0x80;
         std::vector<E> right(kPadded * kColumns, E(0x7f));
         if constexpr (sizeof(E) == 2)

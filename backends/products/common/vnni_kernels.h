@@ -108,12 +108,14 @@ struct GroupKernels {
   bool rows_stay = false;
   /// The most that `multiply` takes: multiples of kGroupRows.
   int64_t rows = kGroupRows;
-  /// Left factors IsOfOneSign() are moved by 128 to the other sign before they come to `multiply`.
-  bool moves_left = false;
+  /// Left factors of these kinds are moved by 128 to the other sign before they come to `multiply`; may be
+  /// null.
+  bool (*moves_left)(GroupKind kind) = nullptr;
 };
 
 /// Tile registers (AMX), for all kinds; the instructions of AVX512-BF16, for pairs; those of AVX512-VNNI, for
-/// bytes. Null if this processor lacks them, the system does not let us use them, or they are slow.
+/// bytes, or AArch64's for dot products. Null if this processor lacks them, the system does not let us use
+/// them, or they are slow.
 const GroupKernels* TileRegisterKernels();
 const GroupKernels* PairKernels();
 const GroupKernels* FourKernels();

@@ -176,7 +176,7 @@ class GroupRun {
 
   Left MakeLeft(const Rectangle& piece, const Block& block, int64_t padded) const {
     const Left left = PackLeft(piece, block, padded);
-    if (!groups_.moves_left || !IsOfOneSign(kind_)) return left;
+    if (groups_.moves_left == nullptr || !groups_.moves_left(kind_)) return left;
     const int64_t bytes = padded * bytes_;
     uint8_t* moved = left.packed != nullptr ? left.packed : Scratch(ScratchUse::Left, piece.rows * bytes);
     for (int64_t i = 0; i < piece.rows; ++i)
