@@ -1,5 +1,7 @@
 #include "backends/cpu/program_cache.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 
 #include "ir/support/binary.h"
@@ -19,6 +21,19 @@ HLO_BINARY_MEMBERS(CompiledCode, v.places, v.routines, v.image)
 
 namespace {
 
+/// What decides which libraries a program was made with, and what they can do: the variables that name them,
+/// and the dynamic linker's cache, which changes when one is installed or removed.
+void AddLibraries(BinaryWriter& key) {
+  for (const char* const name : {"HLO_ONEDNN", "HLO_LAPACK", "LD_LIBRARY_PATH"}) {
+    const char* const value = std::getenv(name);
+    key.Text(value == nullptr ? "" : value);
+  }
+  struct stat linker{};
+  if (::stat("/etc/ld.so.cache", &linker) != 0) linker = {};
+  for (const auto number : {linker.st_size, linker.st_mtim.tv_sec, linker.st_mtim.tv_nsec})
+    key.Number(static_cast<uint64_t>(number));
+}
+
 /// Options and machine. Empty: no cache.
 std::string KeyOf(const CpuOptions& options, const Machine& machine) {
   if (!options.store.exists() || options.check_memory || !options.force_path.empty() || options.watched)
@@ -26,7 +41,6 @@ std::string KeyOf(const CpuOptions& options, const Machine& machine) {
   const std::optional<std::string> passes =
       compile::KeyOfPasses(options.selection, options.controls, options.pipeline);
   if (!passes) return "";
-  const char* onednn = std::getenv("HLO_ONEDNN");
   BinaryWriter key;
   key.Text("cpu");
   for (const int64_t number :
@@ -35,9 +49,9 @@ std::string KeyOf(const CpuOptions& options, const Machine& machine) {
     key.Number(static_cast<uint64_t>(number));
   for (const llvm::StringRef part :
        {llvm::StringRef(*passes), llvm::StringRef(options.cpu), llvm::StringRef(options.features),
-        llvm::StringRef(machine.cpu), llvm::StringRef(machine.features),
-        llvm::StringRef(onednn == nullptr ? "" : onednn)})
+        llvm::StringRef(machine.cpu), llvm::StringRef(machine.features)})
     key.Text(part);
+  AddLibraries(key);
   return std::move(key).Take();
 }
 

@@ -351,6 +351,12 @@ cmp -s out of_other || { echo "FAIL: an entry under another name"; failures=$((f
 count() { ls cache/hlo-toolkit/*/*.kernels | wc -l; }
 for options in '' --strict-fp -O1 --disable-rule=add-zero; do "$run" --tier=compile $options kernel.hlo >out 2>err; done
 [ "$(count)" -ge 4 ] || { echo "FAIL: entries of other options: $(count)"; failures=$((failures + 1)); }
+# Nor is a program made with other libraries: what they cannot do is done otherwise.
+for library in HLO_LAPACK=none HLO_ONEDNN=none LD_LIBRARY_PATH=/nowhere; do
+  before=$(count)
+  env "$library" "$run" --tier=compile kernel.hlo >out 2>err
+  [ "$(count)" = $((before + 1)) ] || { echo "FAIL: entries of $library: $(count), $before before"; failures=$((failures + 1)); }
+done
 before=$(count)
 python3 - "$run" hlo-run-rebuilt <<'END'
 import re, subprocess, sys
