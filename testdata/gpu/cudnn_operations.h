@@ -22,6 +22,7 @@ inline constexpr PointwiseRow kPointwise[] = {
     {CudnnPointwise::Exp, false, [](double x, double) { return std::exp(x); }},
     {CudnnPointwise::Log, false, [](double x, double) { return std::log(x); }},
     {CudnnPointwise::Relu, false, [](double x, double) { return x < 0 ? 0 : x; }},
+    {CudnnPointwise::Tanh, false, [](double x, double) { return std::tanh(x); }},
     {CudnnPointwise::GreaterEqual, true, [](double x, double b) { return x >= b ? 1.0 : 0.0; }},
     {CudnnPointwise::GenIndex, false, nullptr},
     {CudnnPointwise::BinarySelect, true, nullptr}};

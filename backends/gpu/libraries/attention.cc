@@ -34,6 +34,7 @@ class AttentionMaker {
     HLO_CHECK_OK(CheckMask());
     LibraryAttention made;
     made.scale = arrays_.scale;
+    made.cap = arrays_.cap;
     made.masked = arrays_.masked;
     made.queries = ViewOf(A::Queries, heads_, queries_);
     made.keys = ViewOf(A::Keys, groups_, keys_);
@@ -258,6 +259,7 @@ std::string ToString(const LibraryAttention& attention, const Instruction& call)
   print("V", attention.values);
   print("O", attention.result);
   if (attention.scale != 1) os << ", scale " << llvm::format("%.9g", attention.scale);
+  if (attention.cap) os << ", cap " << llvm::format("%.9g", *attention.cap);
   if (!attention.bias.dims.empty()) print("bias", attention.bias);
   if (attention.masked) os << ", causal " << llvm::format("%.9g", *attention.masked);
   return text;

@@ -5,12 +5,13 @@
 
 namespace hlo::gpu {
 
-/// O = softmax(scale * Q K^T + bias) V. The dimensions of arrays are the batch, heads, places in the sequence
-/// and features; of the bias the batch, heads, places of queries and of keys, with one element where it is
-/// the same for all. Keys and values may have fewer heads than queries, each for as many of these.
+/// O = softmax(cap(scale * Q K^T) + bias) V. The dimensions of arrays are the batch, heads, places in the
+/// sequence and features; of the bias the batch, heads, places of queries and of keys, with one element where
+/// it is the same for all. Keys and values may have fewer heads than queries, each for as many of these.
 struct LibraryAttention {
   View queries, keys, values, result, bias;  // without dimensions: there is no bias
   double scale = 1;
+  std::optional<double> cap;     // scores s become cap * tanh(s)
   std::optional<double> masked;  // what scores of keys behind their query become; nothing: they stay
 
   /// All that are in memory.

@@ -36,10 +36,14 @@ class Describer {
   }
 
   /// The numbers that a call brings, behind the arrays.
-  Result<llvm::SmallVector<float, 2>> Describe() {
+  Result<llvm::SmallVector<float, 3>> Describe() {
     HLO_CHECK_OK(AddTensors());
     HLO_TRY(at_, Product(*tensors_[0], *tensors_[1], nullptr));
     if (scale_ != nullptr) HLO_CHECK_OK(Step(CudnnPointwise::Multiply, scale_));
+    if (cap_ != nullptr) {
+      HLO_CHECK_OK(Step(CudnnPointwise::Tanh, nullptr));
+      HLO_CHECK_OK(Step(CudnnPointwise::Multiply, cap_));
+    }
     if (!attention_.bias.dims.empty()) HLO_CHECK_OK(Step(CudnnPointwise::Add, tensors_[kBias]));
     if (masked_ != nullptr) HLO_CHECK_OK(Mask());
     HLO_TRY(const Descriptor* const maxima, Reduce(CudnnReduction::Max));
@@ -70,6 +74,9 @@ class Describer {
     }
     if (attention_.scale != 1) {
       HLO_TRY(scale_, AddNumber(attention_.scale));
+    }
+    if (attention_.cap) {
+      HLO_TRY(cap_, AddNumber(*attention_.cap));
     }
     if (attention_.masked) {
       HLO_TRY(masked_, AddNumber(*attention_.masked));
@@ -156,9 +163,9 @@ class Describer {
   llvm::ArrayRef<uint64_t> alignments_;
   Dims4 scores_, rows_;
   llvm::SmallVector<const Descriptor*, 5> tensors_;
-  const Descriptor *scale_ = nullptr, *masked_ = nullptr;
+  const Descriptor *scale_ = nullptr, *cap_ = nullptr, *masked_ = nullptr;
   const Descriptor* at_ = nullptr;  // what the operations so far make
-  llvm::SmallVector<float, 2> numbers_;
+  llvm::SmallVector<float, 3> numbers_;
 };
 
 class AttentionPlan final : public LibraryPlan {
@@ -181,7 +188,7 @@ class AttentionPlan final : public LibraryPlan {
  private:
   LibraryAttention attention_;
   CudnnPlan plan_;
-  llvm::SmallVector<float, 2> numbers_;  // that the library reads on the host
+  llvm::SmallVector<float, 3> numbers_;  // that the library reads on the host
 };
 
 }  // namespace

@@ -56,6 +56,7 @@ AttentionReader::Rule AttentionReader::RuleOf(const Instruction& inst) {
                                           {OpKind::Convert, &AttentionReader::Convert},
                                           {OpKind::Multiply, &AttentionReader::Scale},
                                           {OpKind::Divide, &AttentionReader::Divide},
+                                          {OpKind::Tanh, &AttentionReader::Cap},
                                           {OpKind::Add, &AttentionReader::Add},
                                           {OpKind::Select, &AttentionReader::Select},
                                           {OpKind::Subtract, &AttentionReader::Subtract},
@@ -286,17 +287,36 @@ std::optional<AttentionReader::Pair> AttentionReader::OneKnown(const Instruction
 std::optional<AttentionReader::Known> AttentionReader::Scale(const Instruction& inst) {
   const auto pair = OneKnown(inst);
   const Instruction* const factor = pair ? SplatConstant(*pair->other) : nullptr;
-  if (factor == nullptr || pair->known->role != Role::Scores) return std::nullopt;
+  if (factor == nullptr) return std::nullopt;
+  return ScaleBy(*pair->known, LiteralValue(*factor->attr<ConstantAttrs>().literal, 0));
+}
+
+std::optional<AttentionReader::Known> AttentionReader::ScaleBy(const Known& scores, double factor) {
+  if (scores.role != Role::Scores || scores.version != version_) return std::nullopt;
   // What is added afterwards is not scaled.
-  if (!found_.along[A::Bias].empty() || found_.masked || pair->known->version != version_)
+  if (!found_.along[A::Bias].empty() || found_.masked) return std::nullopt;
+  (found_.cap ? *found_.cap : found_.scale) *= factor;
+  Known known = scores;
+  known.version = ++version_;
+  return known;
+}
+
+std::optional<AttentionReader::Known> AttentionReader::Cap(const Instruction& inst) {
+  const Known& scores = *Find(inst.operand(0));
+  if (scores.role != Role::Scores || scores.version != version_ || found_.cap ||
+      !found_.along[A::Bias].empty() || found_.masked)
     return std::nullopt;
-  found_.scale *= LiteralValue(*factor->attr<ConstantAttrs>().literal, 0);
-  Known known = *pair->known;
+  found_.cap = 1;
+  Known known = scores;
   known.version = ++version_;
   return known;
 }
 
 std::optional<AttentionReader::Known> AttentionReader::Divide(const Instruction& inst) {
+  const Known* const scores = Find(inst.operand(0));
+  const Instruction* const divisor = SplatConstant(*inst.operand(1));
+  if (scores != nullptr && divisor != nullptr)
+    return ScaleBy(*scores, 1 / LiteralValue(*divisor->attr<ConstantAttrs>().literal, 0));
   const Known *const powers = Find(inst.operand(0)), *const sums = Find(inst.operand(1));
   if (powers == nullptr || sums == nullptr || powers->role != Role::Powers || sums->role != Role::Sums ||
       sums->version != powers->version || !GoesAlong(sums->view, powers->view))

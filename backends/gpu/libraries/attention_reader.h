@@ -20,6 +20,7 @@ struct AttentionArrays {
   llvm::SmallVector<int64_t, 4> sections;  // of the scores: keys, queries, batches, not in this order
   std::pair<int64_t, int64_t> keys;        // the section of keys
   double scale = 1;
+  std::optional<double> cap;  // of the scale's multiples, by tanh
   std::optional<double> masked;
 };
 
@@ -62,6 +63,7 @@ class AttentionReader {
   std::optional<Known> See(const Instruction& inst);
   std::optional<Known> Convert(const Instruction& inst);
   std::optional<Known> Scale(const Instruction& inst);
+  std::optional<Known> Cap(const Instruction& inst);
   std::optional<Known> Divide(const Instruction& inst);
   std::optional<Known> Add(const Instruction& inst);
   std::optional<Known> Select(const Instruction& inst);
@@ -77,6 +79,7 @@ class AttentionReader {
     const auto it = known_.find(inst);
     return it == known_.end() ? nullptr : &it->second;
   }
+  std::optional<Known> ScaleBy(const Known& scores, double factor);
   [[nodiscard]] std::optional<Pair> OneKnown(const Instruction& inst) const;
   bool ReadMask(const Instruction& keep, const View& scores, bool inverted);
   /// The dimensions are all keys and nothing else; the first time it is found out what the keys are.

@@ -40,6 +40,7 @@ static_assert(kSame<CudnnPointwise::Subtract, CUDNN_POINTWISE_SUB>);
 static_assert(kSame<CudnnPointwise::Exp, CUDNN_POINTWISE_EXP>);
 static_assert(kSame<CudnnPointwise::Log, CUDNN_POINTWISE_LOG>);
 static_assert(kSame<CudnnPointwise::Relu, CUDNN_POINTWISE_RELU_FWD>);
+static_assert(kSame<CudnnPointwise::Tanh, CUDNN_POINTWISE_TANH_FWD>);
 static_assert(kSame<CudnnPointwise::GreaterEqual, CUDNN_POINTWISE_CMP_GE>);
 static_assert(kSame<CudnnPointwise::GenIndex, CUDNN_POINTWISE_GEN_INDEX>);
 static_assert(kSame<CudnnPointwise::BinarySelect, CUDNN_POINTWISE_BINARY_SELECT>);

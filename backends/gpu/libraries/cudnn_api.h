@@ -25,6 +25,7 @@ enum class CudnnPointwise : int {
   Exp = 13,
   Log = 15,
   Relu = 100,
+  Tanh = 101,
   GreaterEqual = 303,
   GenIndex = 501,
   BinarySelect = 601

@@ -25,6 +25,7 @@ struct AttentionCase {
   std::optional<ElementType> bias = std::nullopt;
   bool of_batch = false;  // the bias has a batch
   double scale = 0.125;
+  std::optional<double> cap = std::nullopt;
 };
 constexpr ElementType kHalf = ElementType::F16, kBrain = ElementType::BF16, kSingle = ElementType::F32;
 constexpr AttentionCase kAttention[] = {
@@ -43,6 +44,10 @@ constexpr AttentionCase kAttention[] = {
     {.name = "16 features", .features = 16},
     {.name = "short", .places = 64, .keys = 64, .features = 16},
     {.name = "one query", .places = 1},
+    {.name = "capped", .cap = 50},
+    {.name = "capped, causal", .causal = true, .cap = 50},
+    {.name = "capped, bias", .bias = kBrain, .cap = 50},
+    {.name = "capped, shared keys", .shared = 4, .cap = 30},
     {.name = "other keys", .places = 512, .keys = 77},
 };
 
@@ -65,6 +70,7 @@ LibraryAttention AttentionFor(const AttentionCase& of) {
   attention.values = array(2, kHeads / of.shared, of.keys);
   attention.result = array(-1, kHeads, of.places);
   attention.scale = of.scale;
+  attention.cap = of.cap;
   if (of.causal) attention.masked = -1e9;
   if (!of.bias) return attention;
   attention.bias.array = 3;
