@@ -21,11 +21,14 @@ class HostTransfers;
 class Profile;
 class StopToken;
 
+/// Of the module's own random instructions, where nobody says another.
+inline constexpr uint64_t kRngSeed = 42;
+
 /// Options of one run; see tools.md §3.7 and ops-structured §12.4.
 struct ExecutionOptions {
   int64_t replica_count = 1;
   int64_t partition_count = 1;
-  uint64_t rng_seed = 42;
+  uint64_t rng_seed = kRngSeed;
   std::chrono::milliseconds collective_timeout{30000};
   /// Runs this device alone: the others contribute what changes nothing (reductions) or zeros.
   std::optional<int64_t> only_device;

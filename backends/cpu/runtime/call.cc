@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "backends/executable.h"
 #include "ir/support/float_control.h"
 
 namespace hlo::runtime {
@@ -62,7 +63,7 @@ void Call::Fail(int code) {
 }
 
 Device& Call::device() {
-  if (devices_ == nullptr) devices_ = new DeviceGroup(1, 1, 0, std::chrono::seconds(1));
+  if (devices_ == nullptr) devices_ = new DeviceGroup(1, 1, kRngSeed, std::chrono::seconds(1));
   return devices_->device(0);
 }
 
