@@ -118,9 +118,14 @@ void Arena::Give(void* block) {
   --blocks_;
 }
 
+namespace {
+/// Sizes are often powers of two, and rows of the same number would take the same places of caches.
+size_t RoomFor(size_t scratch) { return scratch == 0 ? 0 : InUnits(scratch) + kUnit; }
+}  // namespace
+
 size_t PartSize::Bytes() const {
   size_t bytes = InUnits(arena);
-  for (const size_t scratch : kept) bytes += InUnits(scratch);
+  for (const size_t scratch : kept) bytes += RoomFor(scratch);
   return bytes;
 }
 
@@ -132,7 +137,7 @@ void PartSize::Raise(const PartSize& other) {
 void Part::Begin(uint8_t* first, const PartSize& size) {
   for (size_t i = 0; i < kScratchUses; ++i) {
     kept[i] = {first, static_cast<int64_t>(size.kept[i])};
-    first += InUnits(size.kept[i]);
+    first += RoomFor(size.kept[i]);
   }
   arena.Reset(first, first + InUnits(size.arena));
   begun = true;
