@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "ir/support/loop_shares.h"
 #include "ir/support/stack.h"
 #include "ir/support/work.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,60 +35,35 @@ void Pause() {
 #endif
 }
 
-/// One ParallelFor call; lives on the stack of its caller. Each thread begins with a share of its own, the
-/// same in each call of that size: what it has written last time, or in the step before, is in its cache. Who
-/// is done helps the others.
+/// One ParallelFor call; lives on the stack of its caller.
 class Job {
  public:
   Job(int64_t begin, int64_t end, int64_t grain, int64_t pieces, int threads,
       llvm::function_ref<void(int64_t, int64_t)> body)
-      : begin_(begin),
-        end_(end),
-        grain_(grain),
-        body_(body),
-        shares_(static_cast<int>(std::min<int64_t>(pieces, threads < kMaxShares ? threads : kMaxShares))) {
-    for (int i = 0; i < shares_; ++i) {
-      share_[i].next.store(pieces * i / shares_, std::memory_order_relaxed);
-      share_[i].end = pieces * (i + 1) / shares_;
-    }
-  }
+      : begin_(begin), end_(end), grain_(grain), body_(body), shares_(pieces, threads) {}
 
-  [[nodiscard]] bool exhausted() const {
-    for (int i = 0; i < shares_; ++i)
-      if (share_[i].next.load(std::memory_order_relaxed) < share_[i].end) return false;
-    return true;
-  }
+  [[nodiscard]] bool exhausted() const { return shares_.exhausted(); }
 
   /// `thread`: 0 for the caller, who is called back after each piece while not all others have come.
   void Help(int thread, llvm::function_ref<void()> others_missing) {
     const WorkScope scope(work_);
     if (thread > 0) helpers_.fetch_add(1, std::memory_order_relaxed);
     in_parallel_region = true;
-    for (int i = 0; i < shares_; ++i) Finish(share_[(thread + i) % shares_], thread == 0, others_missing);
+    shares_.Run(thread, [&](int64_t piece) {
+      const int64_t b = begin_ + piece * grain_;
+      body_(b, end_ - b < grain_ ? end_ : b + grain_);
+      if (thread == 0 && helpers_.load(std::memory_order_relaxed) < shares_.count() - 1) others_missing();
+      return true;
+    });
     in_parallel_region = false;
   }
 
  private:
-  static constexpr int kMaxShares = 16;  // threads beyond begin with a share of others
-  struct alignas(64) Share {
-    std::atomic<int64_t> next;
-    int64_t end;
-  };
-
-  void Finish(Share& share, bool caller, llvm::function_ref<void()> others_missing) {
-    for (int64_t piece; (piece = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
-      const int64_t b = begin_ + piece * grain_;
-      body_(b, end_ - b < grain_ ? end_ : b + grain_);
-      if (caller && helpers_.load(std::memory_order_relaxed) < shares_ - 1) others_missing();
-    }
-  }
-
   int64_t begin_, end_, grain_;
   WorkContext work_ = CurrentWork();
   llvm::function_ref<void(int64_t, int64_t)> body_;
-  int shares_;
   std::atomic<int> helpers_{0};
-  Share share_[kMaxShares];
+  LoopShares shares_;
 };
 
 /// A place where callers offer their jobs. A thread counts itself as a visitor before it reads `job`, and a

@@ -62,6 +62,7 @@ struct Work {
   Call* call = nullptr;
   std::jmp_buf* way_out = nullptr;
   bool in_loop = false;
+  int planned_threads = 1;  // outside of calls: for how many a program is made ready
 };
 extern thread_local constinit Work work;
 

@@ -2,6 +2,7 @@
 #include "ir/support/parallel.h"
 
 #include "backends/cpu/runtime/call.h"
+#include "ir/support/loop_shares.h"
 
 namespace hlo {
 namespace {
@@ -9,33 +10,45 @@ namespace {
 using runtime::Call;
 using runtime::work;
 
-/// One loop, whose pieces threads take one after the other.
+/// One loop, whose pieces threads take.
 struct Loop {
   Call& call;
-  int64_t begin, end, grain, pieces;
+  int64_t begin, end, grain;
   llvm::function_ref<void(int64_t, int64_t)> body;
-  std::atomic<int64_t> next = 0;
+  LoopShares shares;
 
-  void RunPieces() {
-    for (int64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) {
-      if (call.code() != runtime::kDone) return;
+  void RunPieces(int share) {
+    shares.Run(share, [&](int64_t piece) {
+      if (call.code() != runtime::kDone) return false;
       const int64_t b = begin + piece * grain;
       body(b, end - b < grain ? end : b + grain);
-    }
+      return true;
+    });
   }
   static void Task(void* what, int thread) {
-    auto& loop = *static_cast<Loop*>(what);
-    if (thread < 0 || thread >= loop.call.helpers().threads) return;
-    runtime::RunFor(
-        loop.call, loop.call.InLoop(thread), /*in_loop=*/true,
-        [](void* self) { static_cast<Loop*>(self)->RunPieces(); }, what);
+    struct Part {
+      Loop& loop;
+      int share;
+    } part{*static_cast<Loop*>(what), thread};
+    Call& call = part.loop.call;
+    if (thread < 0 || thread >= call.helpers().threads) return;
+    // Callers always begin with the first, in whatever order threads come.
+    if (work.call == &call)
+      part.share = 0;
+    else if (thread == 0)
+      part.share = part.loop.shares.count() - 1;
+    const auto run = [](void* self) {
+      const Part& p = *static_cast<Part*>(self);
+      p.loop.RunPieces(p.share);
+    };
+    runtime::RunFor(call, call.InLoop(thread), /*in_loop=*/true, run, &part);
   }
 };
 
 }  // namespace
 
 int AvailableThreads() { return ThreadCount(); }
-int ThreadCount() { return work.call == nullptr ? 1 : work.call->helpers().threads; }
+int ThreadCount() { return work.call == nullptr ? work.planned_threads : work.call->helpers().threads; }
 void SetThreadCount(int) {}
 bool InParallelRegion() { return work.in_loop; }
 
@@ -43,7 +56,7 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
   if (begin >= end) return;
   grain = std::max<int64_t>(grain, 1);
   const int64_t pieces = (end - begin - 1) / grain + 1;
-  if (pieces == 1 || work.in_loop || ThreadCount() == 1) {
+  if (pieces == 1 || work.in_loop || work.call == nullptr || ThreadCount() == 1) {
     for (int64_t b = begin; b < end;) {
       const int64_t e = end - b < grain ? end : b + grain;
       body(b, e);
@@ -52,8 +65,8 @@ void ParallelFor(int64_t begin, int64_t end, int64_t grain, llvm::function_ref<v
     return;
   }
   Call& call = *work.call;
-  Loop loop{call, begin, end, grain, pieces, body};
   const runtime::Helpers& helpers = call.helpers();
+  Loop loop{call, begin, end, grain, body, LoopShares(pieces, helpers.threads)};
   if (call.measures())
     Loop::Task(&loop, 0);
   else

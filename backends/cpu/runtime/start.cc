@@ -106,12 +106,14 @@ class State {
       calls_[static_cast<size_t>(kernel.call)] = {&RunKernel, &kernel};
     for (const cpu::HostSteps::Row& row : steps_->rows)
       if (!row.chain) PlanCallees(*row.step->instruction);
+    work.planned_threads = helpers_.threads;
     ready_.reserve(steps_->rows.size());
     for (cpu::HostSteps::Row& row : steps_->rows) {
       MakeReady(row);
       // The kernel of a chain has its number.
       calls_[static_cast<size_t>(row.number)] = {&RunStep, &ready_.back()};
     }
+    work.planned_threads = 1;
     Measure();
   }
 
