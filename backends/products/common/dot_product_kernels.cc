@@ -31,7 +31,7 @@ struct Unsigned {
   }
 };
 
-constexpr int kTileRows = 4, kTileVectors = 4, kTileColumns = 4 * kTileVectors;
+constexpr int kLanes = 4, kTileRows = 4, kTileVectors = 4, kTileColumns = kLanes * kTileVectors;
 constexpr int64_t kFour = 4, kRightBytes = kFour * kGroupColumns, kLeftBytes = 16;
 
 /// Four fours of steps: what follows from the left factor at `left` and the right one at `right`.
@@ -45,7 +45,7 @@ template <class M, int Rows, int Lane = 0>
   for (int i = 0; i < Rows; ++i)
 #pragma clang loop unroll(full)
     for (int j = 0; j < kTileVectors; ++j) sums[i][j] = M::template Add<Lane>(sums[i][j], row[j], left[i]);
-  if constexpr (Lane < 3) AddFours<M, Rows, Lane + 1>(right, left, sums);
+  if constexpr (Lane + 1 < kFour) AddFours<M, Rows, Lane + 1>(right, left, sums);
 }
 
 /// kTileColumns columns of some rows, from `start` on.
@@ -54,7 +54,7 @@ void Tile(const GroupArgs& args, const uint8_t* left, const uint8_t* right, uint
           const int32x4_t (&start)[kTileVectors]) {
   int32x4_t sums[Rows][kTileVectors];
   const auto at = [&](int i, int j) {
-    return reinterpret_cast<int32_t*>(out + i * args.sums_stride) + int64_t{4} * j;
+    return reinterpret_cast<int32_t*>(out + i * args.sums_stride) + int64_t{kLanes} * j;
   };
 #pragma clang loop unroll(full)
   for (int i = 0; i < Rows; ++i)
