@@ -12,7 +12,7 @@ namespace hlo {
 class LoopShares {
  public:
   LoopShares(int64_t pieces, int threads)
-      : count_(static_cast<int>(std::min<int64_t>(pieces, std::min(threads, kMost)))) {
+      : count_(static_cast<int>(std::min<int64_t>(pieces, threads < kMost ? threads : kMost))) {
     for (int i = 0; i < count_; ++i) {
       shares_[i].next.store(pieces * i / count_, std::memory_order_relaxed);
       shares_[i].end = pieces * (i + 1) / count_;
