@@ -235,6 +235,8 @@ class State {
     }
     // What depends on the values has room, too.
     for (PartSize* size : {&bytes_.outside, &bytes_.inside}) size->arena += size->Bytes() / 4 + kSpare;
+    const auto evaluated = llvm::count_if(ready_, [](const Ready& ready) { return ready.evaluates; });
+    bytes_.outside.arena += static_cast<size_t>(evaluated) * kKeptOfDevice;
   }
 
   void MeasureStep(const Ready& ready, void* const* arrays, const PartBytes& room, uint8_t* memory) {
@@ -258,6 +260,7 @@ class State {
   }
 
   static constexpr size_t kSpare = size_t{64} << 10;
+  static constexpr size_t kKeptOfDevice = 256;  // for steps that follow: a counter of random numbers
   std::unique_ptr<cpu::HostSteps> steps_;
   Helpers helpers_;
   gemm::Target target_;
