@@ -1,5 +1,7 @@
 #include "backends/gpu/libraries/attention_reader.h"
 
+#include <cmath>
+
 #include "backends/gpu/libraries/epilogue.h"
 #include "ir/by_op_kind.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -292,7 +294,8 @@ std::optional<AttentionReader::Known> AttentionReader::Scale(const Instruction& 
 }
 
 std::optional<AttentionReader::Known> AttentionReader::ScaleBy(const Known& scores, double factor) {
-  if (scores.role != Role::Scores || scores.version != version_) return std::nullopt;
+  if (scores.role != Role::Scores || scores.version != version_ || !std::isfinite(factor))
+    return std::nullopt;
   // What is added afterwards is not scaled.
   if (!found_.along[A::Bias].empty() || found_.masked) return std::nullopt;
   (found_.cap ? *found_.cap : found_.scale) *= factor;
