@@ -31,8 +31,7 @@ void Index::Fill(int64_t begin, int64_t count, int64_t* out) const {
   }
   const Axis& inner = axes_.back();
   for (int64_t done = 0; done < count;) {
-    const int64_t first = At(begin + done),
-                  run = std::min(count - done, inner.size - (begin + done) % inner.size);
+    const int64_t first = At(begin + done), run = std::min(count - done, RunFrom(begin + done));
     for (int64_t i = 0; i < run; ++i) out[done + i] = first + i * inner.stride;
     done += run;
   }

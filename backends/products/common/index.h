@@ -29,6 +29,8 @@ class Index {
   [[nodiscard]] int64_t stride() const { return axes_.empty() ? 1 : axes_.back().stride; }
   /// How many neighbours follow one another at stride().
   [[nodiscard]] int64_t run() const { return axes_.empty() ? 1 : axes_.back().size; }
+  /// The same from a position on.
+  [[nodiscard]] int64_t RunFrom(int64_t position) const { return run() - position % run(); }
 
  private:
   llvm::SmallVector<Axis, 3> axes_;  // neighbours merged where possible, none of size 1

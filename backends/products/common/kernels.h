@@ -29,6 +29,10 @@ struct TileArgs {
   /// apart: for tiles of more than half of Tiles::rows.
   T* pack = nullptr;
   int64_t pack_step = 0;
+  /// Steps of a may lie in several runs, those of run r from a[r * run_stride + i] + run_offsets[r] on; no
+  /// lengths: all in one; no offsets: zeros.
+  const int64_t *run_lengths = nullptr, *run_offsets = nullptr;
+  int64_t runs = 1, run_stride = 0;
 };
 
 /// A batch of products of few rows and columns: c[p][i][j] = sum over k < depth of a[p][i][k] * b[p][k][j], k

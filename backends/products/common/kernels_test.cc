@@ -36,10 +36,13 @@ T Poison() {
   return static_cast<T>(0x5a5a5a5a);
 }
 
+enum class InRuns : uint8_t { No, ByOffsets, ByPointers };
+
 struct TileCase {
   int rows, columns;
   int64_t depth, a_step;
   bool padded, accumulate;
+  InRuns in_runs = InRuns::No;
 };
 
 /// Runs one tile between poisoned neighbours and compares every element.
@@ -68,8 +71,19 @@ void CheckTile(const Tiles<T>& tiles, const TileCase& t) {
       expected[static_cast<size_t>(i * c_stride + j)] = t.accumulate ? sum + static_cast<T>(i + j) : sum;
     }
   }
-  tiles.run[t.rows - 1](
-      {t.depth, a_rows.data(), t.a_step, b.data(), stride, c_rows.data(), t.columns, t.padded, t.accumulate});
+  // The same steps in two runs: at offsets of all rows, or by a pointer for each row and run.
+  const int64_t cut = t.depth / 2, lengths[] = {cut, t.depth - cut}, offsets[] = {0, cut * t.a_step};
+  if (t.in_runs == InRuns::ByPointers)
+    for (int64_t i = 0; i < t.rows; ++i) a_rows.push_back(a_rows[static_cast<size_t>(i)] + offsets[1]);
+  TileArgs<T> args{t.depth,       a_rows.data(), t.a_step, b.data(),    stride,
+                   c_rows.data(), t.columns,     t.padded, t.accumulate};
+  if (t.in_runs != InRuns::No) {
+    args.run_lengths = lengths;
+    args.runs = 2;
+  }
+  if (t.in_runs == InRuns::ByOffsets) args.run_offsets = offsets;
+  if (t.in_runs == InRuns::ByPointers) args.run_stride = t.rows;
+  tiles.run[t.rows - 1](args);
   for (size_t i = 0; i < c.size(); ++i)
     ASSERT_TRUE(c[i] == expected[i] || (c[i] != c[i] && expected[i] != expected[i]))
         << "element " << i << ": rows " << t.rows << " columns " << t.columns << " depth " << t.depth
@@ -87,6 +101,8 @@ void CheckTiles() {
           CheckTile<T>(tiles, {rows, columns, 5, 1, padded, false});
           CheckTile<T>(tiles, {rows, columns, 7, 48, padded, true});
           CheckTile<T>(tiles, {rows, columns, 1, 1, padded, true});
+          CheckTile<T>(tiles, {rows, columns, 7, 1, padded, true, InRuns::ByOffsets});
+          CheckTile<T>(tiles, {rows, columns, 6, 1, padded, false, InRuns::ByPointers});
         }
   }
 }

@@ -11,6 +11,7 @@ namespace {
 
 alignas(64) constexpr uint64_t kZeros[2 * kMaxDepth] = {};
 constexpr int64_t kLongLine = 8;  // of taps, or rows, that are copied together
+constexpr int64_t kLongRun = 16;  // steps that are worth looking up where a run of them begins
 
 /// Rows at one distance of one another, in the array and in the dimensions with bounds.
 struct RowRun {
@@ -18,15 +19,29 @@ struct RowRun {
   int64_t step;  // between offsets
 };
 
+/// Of rows numbered from 0, `step` apart in a dimension of `size`, those in which all from `least` to
+/// `greatest`, positions of row 0, are inside: narrows [begin, end), which may cross.
+void NarrowToInside(int64_t least, int64_t greatest, int64_t step, int64_t size, int64_t& begin,
+                    int64_t& end) {
+  if (step == 0) {
+    if (least < 0 || greatest >= size) end = 0;
+    return;
+  }
+  if (least < 0) begin = std::max(begin, (-least + step - 1) / step);
+  end = std::min(end, greatest >= size ? 0 : (size - greatest + step - 1) / step);
+}
+
 }  // namespace
 
 /// Some rows of an operand.
 struct RowSet {
-  int64_t count;
+  const Operand& operand;
+  int64_t first, count;
   int64_t offsets[kMaxPanel];
   llvm::SmallVector<std::array<int64_t, kMaxPanel>, 2> positions;  // by bound
 
-  RowSet(const Operand& operand, int64_t begin, int64_t n) : count(n), positions(operand.bounds.size()) {
+  RowSet(const Operand& rows_of, int64_t begin, int64_t n)
+      : operand(rows_of), first(begin), count(n), positions(rows_of.bounds.size()) {
     operand.rows.Fill(begin, count, offsets);
     for (size_t b = 0; b < positions.size(); ++b) {
       operand.bounds[b].row.Fill(begin, count, positions[b].data());
@@ -36,47 +51,25 @@ struct RowSet {
   [[nodiscard]] int64_t Position(size_t bound, int64_t i) const {
     return positions[bound][static_cast<size_t>(i)];
   }
-  /// Row i is as far from i - 1 as that is from i - 2.
-  [[nodiscard]] bool Continues(int64_t i) const {
-    if (offsets[i] - offsets[i - 1] != offsets[i - 1] - offsets[i - 2]) return false;
-    for (size_t b = 0; b < positions.size(); ++b)
-      if (Position(b, i) - Position(b, i - 1) != Position(b, i - 1) - Position(b, i - 2)) return false;
-    return true;
-  }
-  /// Row i lies before row i - 1 in a dimension with bounds.
-  [[nodiscard]] bool TurnsBack(int64_t i) const {
-    for (size_t b = 0; b < positions.size(); ++b)
-      if (Position(b, i) < Position(b, i - 1)) return true;
-    return false;
-  }
   [[nodiscard]] llvm::SmallVector<RowRun, 8> Runs() const {
     llvm::SmallVector<RowRun, 8> runs;
-    for (int64_t i = 0; i < count;) {
-      int64_t end = i + 1;
-      if (end < count && !TurnsBack(end)) {
-        ++end;
-        while (end < count && Continues(end)) ++end;
-      }
-      runs.push_back({i, end - i, end - i > 1 ? offsets[i + 1] - offsets[i] : 1});
-      i = end;
+    for (int64_t i = 0; i < count; i += runs.back().count) {
+      int64_t length = std::min(count - i, operand.rows.RunFrom(first + i));
+      for (const Bound& bound : operand.bounds) length = std::min(length, bound.row.RunFrom(first + i));
+      runs.push_back({i, length, length > 1 ? offsets[i + 1] - offsets[i] : 1});
     }
     return runs;
   }
-  /// The rows [begin, end) of a run that are inside when positions are shifted; those before and after are
-  /// not.
-  std::pair<int64_t, int64_t> Inside(const RowRun& run, llvm::ArrayRef<Bound> bounds,
+  /// The rows [begin, end) of a run that are inside when positions are shifted as those of a tap; those
+  /// before and after are not.
+  std::pair<int64_t, int64_t> Inside(const RowRun& run,
                                      llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> tap_positions,
                                      size_t tap) const {
     int64_t begin = 0, end = run.count;
-    for (size_t b = 0; b < bounds.size(); ++b) {
-      const int64_t first = Position(b, run.begin) + tap_positions[b][tap], size = bounds[b].size;
-      const int64_t step = run.count > 1 ? Position(b, run.begin + 1) - Position(b, run.begin) : 0;
-      if (step == 0) {
-        if (first < 0 || first >= size) end = 0;  // begin may be beyond the run
-        continue;
-      }
-      if (first < 0) begin = std::max(begin, (-first + step - 1) / step);
-      end = std::min(end, first >= size ? 0 : (size - first + step - 1) / step);
+    for (size_t b = 0; b < positions.size(); ++b) {
+      const int64_t at = Position(b, run.begin), shifted = at + tap_positions[b][tap],
+                    step = run.count > 1 ? Position(b, run.begin + 1) - at : 0;
+      NarrowToInside(shifted, shifted, step, operand.bounds[b].size, begin, end);
     }
     return {run.begin + std::min(begin, run.count), run.begin + std::max(std::min(begin, run.count), end)};
   }
@@ -173,15 +166,19 @@ std::optional<std::pair<int64_t, int64_t>> BlockSteps::Uniform() const {
   return std::nullopt;
 }
 
+bool BlockSteps::HasLongRuns() const {
+  return HasRuns() && depth() >= kLongRun * static_cast<int64_t>(runs_.size());
+}
+
 int64_t BlockSteps::TapRun(size_t tap) const {
   const Index& taps = operand_.taps;
   const bool whole = !channels_outer_ && operand_.channel_stride == 1 && taps.stride() == block_.channels();
   if (!whole && !HasLines()) return 1;
   const int64_t at = block_.tap_begin + static_cast<int64_t>(tap);
-  int64_t run = std::min(taps.run() - at % taps.run(), block_.tap_end - at);
+  int64_t run = std::min(taps.RunFrom(at), block_.tap_end - at);
   // Positions must go on as offsets do: where lines of the window are as long as those of the array only the
   // latter have no end.
-  for (const Bound& bound : operand_.bounds) run = std::min(run, bound.tap.run() - at % bound.tap.run());
+  for (const Bound& bound : operand_.bounds) run = std::min(run, bound.tap.RunFrom(at));
   return run;
 }
 
@@ -210,11 +207,11 @@ bool BlockSteps::IsInside(const RowSet& rows, int64_t row) const {
   return true;
 }
 
-std::pair<int64_t, int64_t> BlockSteps::InsideOfRun(const RowSet& rows, int64_t row, int64_t tap,
+std::pair<int64_t, int64_t> BlockSteps::InsideOfRun(llvm::ArrayRef<int64_t> positions, int64_t tap,
                                                     int64_t count) const {
   const auto inside = [&](int64_t t) {
     for (size_t b = 0; b < reach_.size(); ++b) {
-      const int64_t at = rows.Position(b, row) + positions_[b][static_cast<size_t>(t)];
+      const int64_t at = positions[b] + positions_[b][static_cast<size_t>(t)];
       if (at < 0 || at >= operand_.bounds[b].size) return false;
     }
     return true;
@@ -232,8 +229,7 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
   const int64_t channels = steps.block_.channels(), taps = steps.block_.taps();
   const RowSet rows(op, row_begin, count);
   const int64_t tap_step = steps.channels_outer_ ? 1 : channels, step = steps.channels_outer_ ? taps : 1;
-  const bool lines = steps.HasLines(),
-             side_by_side = channels == 1 ? lines : step == 1 && op.channel_stride == 1;
+  const bool lines = steps.HasLines(), side_by_side = steps.HasRuns();
   for (int64_t i = 0; i < count; ++i, out += stride) {
     const E* row = data + op.base + steps.block_.channel_begin * op.channel_stride + rows.offsets[i];
     const bool row_inside = steps.IsInside(rows, i);
@@ -242,8 +238,11 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
       at[i] = stays ? row + steps.taps_[0] : out;
       if (stays) continue;
     }
+    llvm::SmallVector<int64_t, 4> positions;
+    for (size_t b = 0; b < op.bounds.size(); ++b) positions.push_back(rows.Position(b, i));
     for (const auto& [tap, run] : steps.runs_) {
-      const auto [begin, end] = row_inside ? std::pair{tap, tap + run} : steps.InsideOfRun(rows, i, tap, run);
+      const auto [begin, end] =
+          row_inside ? std::pair{tap, tap + run} : steps.InsideOfRun(positions, tap, run);
       for (int64_t t = tap; t < begin; ++t)
         for (int64_t c = 0; c < channels; ++c) out[t * tap_step + c * step] = 0;
       for (int64_t t = end; t < tap + run; ++t)
@@ -262,6 +261,51 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
   }
 }
 
+template <class E>
+void Packer::FindRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, E* out,
+                      RowsOfRuns& rows) const {
+  const Operand& op = steps.operand_;
+  const int64_t channels = steps.block_.channels(), depth = steps.depth();
+  const E* first = data + op.base + steps.block_.channel_begin * op.channel_stride;
+  llvm::SmallVector<int64_t, 4> starts(op.bounds.size()), positions(op.bounds.size());
+  const auto find_edge = [&](int64_t row, const E* from) {
+    rows.edges.push_back(row);
+    for (const auto& [tap, run] : steps.runs_) {
+      const auto [begin, end] = steps.InsideOfRun(positions, tap, run);
+      const E* inside = begin < end ? from + steps.taps_[static_cast<size_t>(begin)] : nullptr;
+      if (begin < end && end - begin < run) {
+        E* copy = out + row * depth + tap * channels;
+        std::fill(copy, copy + (begin - tap) * channels, E(0));
+        CopyFew(copy + (begin - tap) * channels, inside, (end - begin) * channels);
+        std::fill(copy + (end - tap) * channels, copy + run * channels, E(0));
+        inside = copy;
+      }
+      rows.edge_runs.push_back(inside != nullptr ? static_cast<const void*>(inside) : kZeros);
+    }
+  };
+  for (int64_t i = 0, length = 0; i < count; i += length) {
+    const int64_t row = row_begin + i, step = op.rows.stride();
+    length = std::min(count - i, op.rows.RunFrom(row));
+    for (const Bound& bound : op.bounds) length = std::min(length, bound.row.RunFrom(row));
+    const E* from = first + op.rows.At(row);
+    const void** to = rows.rows.data() + i;
+    for (int64_t j = 0; j < length; ++j) to[j] = from + j * step + steps.taps_[0];
+    int64_t begin = 0, end = length;
+    for (size_t b = 0; b < starts.size(); ++b) {
+      const Bound& bound = op.bounds[b];
+      const auto [least, greatest] = steps.reach_[b];
+      starts[b] = bound.base + bound.row.At(row);
+      NarrowToInside(starts[b] + least, starts[b] + greatest, bound.row.stride(), bound.size, begin, end);
+    }
+    for (int64_t j = 0; j < length; ++j) {
+      if (j >= begin && j < end) j = end;
+      if (j == length) break;
+      for (size_t b = 0; b < starts.size(); ++b) positions[b] = starts[b] + j * op.bounds[b].row.stride();
+      find_edge(i + j, from + j * step);
+    }
+  }
+}
+
 /// Copies the rows of one tap where they are in bounds: `count` of `width`, `channels` times.
 template <class E>
 struct RunCopier {
@@ -271,11 +315,10 @@ struct RunCopier {
   void (*take_lines)(const Lines& lines, int64_t bytes);
   int64_t channels, stride, width, step;  // of the target: between channels
 
-  void Copy(const E* from, const BlockSteps& steps, llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> positions,
-            size_t tap, E* to) const {
-    const auto& bounds = steps.operand().bounds;
+  void Copy(const E* from, llvm::ArrayRef<llvm::SmallVector<int64_t, 64>> positions, size_t tap,
+            E* to) const {
     for (const RowRun& run : runs) {
-      const auto [begin, end] = rows.Inside(run, bounds, positions, tap);
+      const auto [begin, end] = rows.Inside(run, positions, tap);
       // The last run also clears what is beyond the rows.
       const int64_t stop = run.begin + run.count == rows.count ? width : run.begin + run.count;
       const E* source = from + rows.offsets[run.begin] + (begin - run.begin) * run.step;
@@ -338,7 +381,7 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
   for (size_t t = 0; t < steps.taps_.size(); ++t) {
     E* to = out + static_cast<int64_t>(t) * tap_step;
     if (!transpose) {
-      copier.Copy(first + steps.taps_[t], steps, steps.positions_, t, to);
+      copier.Copy(first + steps.taps_[t], steps.positions_, t, to);
       continue;
     }
     sources.Find(rows, first + steps.taps_[t], op.bounds, steps.positions_, t);
@@ -350,16 +393,28 @@ void Packer::PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin
 
 void Packer::Rows(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t stride,
                   void* out) const {
-  RowsOrPointers(steps, data, row_begin, count, stride, out, nullptr);
-}
-
-void Packer::RowsOrPointers(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
-                            int64_t stride, void* out, const void** at) const {
   VisitSize(bytes_, [&](auto tag) {
     using E = decltype(tag);
     for (int64_t i = 0; i < count; i += kMaxPanel)
       PackRows(steps, static_cast<const E*>(data), row_begin + i, std::min(kMaxPanel, count - i), stride,
-               static_cast<E*>(out) + i * stride, at == nullptr ? nullptr : at + i);
+               static_cast<E*>(out) + i * stride, nullptr);
+  });
+}
+
+void Packer::RowsInPlace(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
+                         void* out, RowsOfRuns& rows) const {
+  rows.lengths.clear();
+  rows.offsets.clear();
+  for (const auto& [tap, run] : steps.runs_) {
+    rows.lengths.push_back(run * steps.block_.channels());
+    rows.offsets.push_back(steps.taps_[static_cast<size_t>(tap)] - steps.taps_[0]);
+  }
+  rows.rows.resize_for_overwrite(static_cast<size_t>(count));
+  rows.edges.clear();
+  rows.edge_runs.clear();
+  VisitSize(bytes_, [&](auto tag) {
+    using E = decltype(tag);
+    FindRows(steps, static_cast<const E*>(data), row_begin, count, static_cast<E*>(out), rows);
   });
 }
 

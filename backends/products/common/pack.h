@@ -20,9 +20,15 @@ class BlockSteps {
   [[nodiscard]] int64_t depth() const { return block_.depth(); }
   /// If all steps follow one another at one distance and none is out of bounds: the first and the distance.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> Uniform() const;
+  /// The steps of a row follow one another side by side in memory, in runs that are worth looking up.
+  [[nodiscard]] bool HasLongRuns() const;
 
  private:
   friend class Packer;
+  /// All steps of a run are neighbours in memory, in their order.
+  [[nodiscard]] bool HasRuns() const {
+    return block_.channels() == 1 ? HasLines() : !channels_outer_ && operand_.channel_stride == 1;
+  }
   /// Taps are neighbours in memory where they are neighbours in a block.
   [[nodiscard]] bool HasLines() const {
     return (channels_outer_ || block_.channels() == 1) && operand_.taps.stride() == 1;
@@ -36,8 +42,8 @@ class BlockSteps {
   void FindRuns();
   /// No step of a row is out of bounds.
   [[nodiscard]] bool IsInside(const RowSet& rows, int64_t row) const;
-  /// The taps of a run that are inside, for a row.
-  [[nodiscard]] std::pair<int64_t, int64_t> InsideOfRun(const RowSet& rows, int64_t row, int64_t tap,
+  /// The taps of a run that are inside, for a row at `positions`, by bound.
+  [[nodiscard]] std::pair<int64_t, int64_t> InsideOfRun(llvm::ArrayRef<int64_t> positions, int64_t tap,
                                                         int64_t count) const;
   const Operand& operand_;
   Block block_;
@@ -48,6 +54,18 @@ class BlockSteps {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> reach_;         // least and greatest position, by bound
 };
 
+/// Rows of an operand that are read where they lie.
+struct RowsOfRuns {
+  /// By run: its steps, and the elements between the beginning of a row and that of its run.
+  llvm::SmallVector<int64_t, 16> lengths, offsets;
+  llvm::SmallVector<const void*, 0> rows;
+  /// Rows with steps out of bounds, by increasing number; run r of edge e begins at edge_runs[e * runs() +
+  /// r].
+  llvm::SmallVector<int64_t, 0> edges;
+  llvm::SmallVector<const void*, 0> edge_runs;
+  [[nodiscard]] int64_t runs() const { return static_cast<int64_t>(lengths.size()); }
+};
+
 /// Packs elements as they are, by their size.
 class Packer {
  public:
@@ -55,10 +73,10 @@ class Packer {
   /// out[i * stride + k] = element (row_begin + i, k) for i < count.
   void Rows(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, int64_t stride,
             void* out) const;
-  /// Rows with neighbouring steps in memory are left there: at[i] points to row row_begin + i, in the array
-  /// or, packed as by Rows(), in `out`.
-  void RowsOrPointers(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
-                      int64_t stride, void* out, const void** at) const;
+  /// Finds rows whose steps are HasLongRuns() where they lie. Runs of an edge row are in the array, among
+  /// zeros or, where they are in part out of bounds, packed in `out`, which has room for all rows.
+  void RowsInPlace(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count, void* out,
+                   RowsOfRuns& rows) const;
   /// The same as Rows() of rows that are neighbours in memory while their steps are not, by way of panels;
   /// `stride` is at least the depth, rounded up to a multiple of 4.
   void RowsByPanels(const BlockSteps& steps, const void* data, int64_t row_begin, int64_t count,
@@ -69,12 +87,16 @@ class Packer {
              void* out) const;
 
  private:
+  /// Rows of one run that is inside are left there if `at` is not null, which gets a pointer to each row.
   template <class E>
   void PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t stride,
                 E* out, const void** at) const;
   template <class E>
   void PackPanel(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t width,
                  E* out) const;
+  template <class E>
+  void FindRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, E* out,
+                RowsOfRuns& rows) const;
   /// PackPanel() of rows whose steps are neighbours, by way of rows.
   template <class E>
   void TransposeLines(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count, int64_t width,

@@ -36,6 +36,7 @@ struct TileRun<T>::Tables {
   llvm::SmallVector<const T*, 256> rows;
   llvm::SmallVector<T*, 256> targets;
   llvm::SmallVector<int64_t, 256> offsets;
+  RowsOfRuns runs;
 };
 
 template <class T>
@@ -281,9 +282,12 @@ void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables
     left.step = kLeftPanel;
     for (int64_t i = 0; i < rows; ++i)
       tables.rows[static_cast<size_t>(i)] = packed + i / kLeftPanel * kLeftPanel * depth + i % kLeftPanel;
-  } else if (plain) {
-    packer.RowsOrPointers(steps, data, piece.row_begin, rows, depth, packed,
-                          reinterpret_cast<const void**>(tables.rows.data()));
+  } else if (plain && steps.HasLongRuns()) {
+    packer.RowsInPlace(steps, data, piece.row_begin, rows, packed, tables.runs);
+    for (int64_t& length : tables.runs.lengths) length *= parts;
+    for (int64_t& offset : tables.runs.offsets) offset *= parts;
+    left.runs = &tables.runs;
+    left.rows = reinterpret_cast<const T* const*>(tables.runs.rows.data());
   } else {
     packer.Rows(steps, data, piece.row_begin, rows, depth, raw);
     for (int64_t i = 0; i < rows; ++i) tables.rows[static_cast<size_t>(i)] = packed + i * depth * parts;
@@ -415,17 +419,36 @@ void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) cons
 }
 
 template <class T>
-void TileRun<T>::FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile, int64_t tiles,
-                            TileArgs<T>& args) const {
-  const int64_t lines = depth * static_cast<int64_t>(sizeof(T)) / 64;
+void TileRun<T>::ReadRuns(const RowsOfRuns& runs, int64_t row, int64_t height, size_t& edge,
+                          llvm::SmallVectorImpl<const T*>& table, TileArgs<T>& args) {
+  args.runs = runs.runs();
+  args.run_lengths = runs.lengths.data();
+  args.run_offsets = runs.offsets.data();
+  if (edge == runs.edges.size() || runs.edges[edge] >= row + height) return;
+  const auto at = [&](const void* begin) { return static_cast<const T*>(begin); };
+  table.resize(static_cast<size_t>(args.runs * height));
+  for (int64_t i = 0; i < height; ++i) {
+    const bool is_edge = edge < runs.edges.size() && runs.edges[edge] == row + i;
+    const void* const* edge_runs = runs.edge_runs.data() + static_cast<int64_t>(edge) * args.runs;
+    for (int64_t r = 0; r < args.runs; ++r)
+      table[static_cast<size_t>(r * height + i)] =
+          is_edge ? at(edge_runs[r]) : at(runs.rows[static_cast<size_t>(row + i)]) + args.run_offsets[r];
+    if (is_edge) ++edge;
+  }
+  args.a = table.data();
+  args.run_stride = height;
+  args.run_offsets = nullptr;
+}
+
+template <class T>
+void TileRun<T>::FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile,
+                            const Fetching& fetching, TileArgs<T>& args) const {
+  const int64_t first = (tile - 1) * fetching.lines * fetching.rows;
   // The first tile waits for its own panel.
-  if (lines == 0 || tile == 0) return;
-  const int64_t rows = (depth + (tiles - 1) * lines - 1) / ((tiles - 1) * lines),
-                first = (tile - 1) * lines * rows;
-  if (first >= depth) return;
+  if (tile == 0 || fetching.lines == 0 || first >= depth) return;
   args.next_b = right.first + panel * right.panel_distance + first * right.step;
   args.next_b_step = right.step;
-  args.next_b_rows = rows;
+  args.next_b_rows = fetching.rows;
 }
 
 template <class T>
@@ -435,13 +458,18 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
                 panel = plan_.panel_ * plan_.parts_;
   // Tiles of nearly equal heights.
   const int64_t tiles = (rows + tiles_.rows - 1) / tiles_.rows, least = rows / tiles, higher = rows % tiles;
+  Fetching fetching{depth * static_cast<int64_t>(sizeof(T)) / 64, 0};
+  if (const int64_t lines = (tiles - 1) * fetching.lines; lines > 0)
+    fetching.rows = (depth + lines - 1) / lines;
+  llvm::SmallVector<const T*, 128> table;
   for (int64_t p = 0, column = 0; column < columns; ++p, column += panel) {
+    size_t edge = 0;
     for (int64_t t = 0, row = 0; t < tiles; ++t) {
       const int64_t height = least + (t < higher ? 1 : 0);
       T* to[Tiles<T>::kMaxRows];
       for (int64_t i = 0; i < height; ++i) to[i] = targets[row + i] + column;
       // The first panel meets rows that are still far away.
-      const bool fetches = p == 0 && left.step == 1 && row + 2 * height <= rows,
+      const bool fetches = p == 0 && left.step == 1 && left.runs == nullptr && row + 2 * height <= rows,
                  packed = right.pack != nullptr && t > 0;
       TileArgs<T> args{.depth = depth,
                        .a = left.rows + row,
@@ -455,8 +483,9 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
                        .next_a = fetches ? left.rows + row + height : nullptr,
                        .pack = t > 0 || tiles == 1 ? nullptr : right.pack,
                        .pack_step = panel};
+      if (left.runs != nullptr) ReadRuns(*left.runs, row, height, edge, table, args);
       if ((right.padded || right.pack != nullptr) && column + panel < columns)
-        FetchRight(right, p + 1, depth, t, tiles, args);
+        FetchRight(right, p + 1, depth, t, fetching, args);
       row += height;
       tiles_.run[height - 1](args);
     }

@@ -23,10 +23,11 @@ class TileRun {
     [[nodiscard]] int64_t rows() const { return row_end - row_begin; }
     [[nodiscard]] int64_t columns() const { return column_end - column_begin; }
   };
-  /// Where the rows of a factor's block are: element (i, k) at at[i][k * step].
+  /// Where the rows of a factor's block are: element (i, k) at rows[i][k * step], or as `runs` has it.
   struct Left {
     const T* const* rows;
     int64_t step;
+    const RowsOfRuns* runs = nullptr;
   };
   /// Panel p of the other factor: row k at first + p * panel_distance + k * step.
   struct Right {
@@ -34,6 +35,10 @@ class TileRun {
     int64_t panel_distance, step;
     bool padded;
     T* pack = nullptr;  // where the first tile of each panel copies it for the others; may be null
+  };
+  /// What each tile but the first fetches of the next panel: `rows` at each of `lines` of its own steps.
+  struct Fetching {
+    int64_t lines, rows;
   };
   struct Tables;
 
@@ -60,8 +65,12 @@ class TileRun {
   void ShareRight();
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
-  /// Has tile `tile` of `tiles` fetch its share of panel `panel`, which comes next.
-  void FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile, int64_t tiles,
+  /// Has a tile of `height` rows from `row` on read those of `runs`. `edge`: the next of its edges, which
+  /// goes on; `table`: for tiles with edges.
+  static void ReadRuns(const RowsOfRuns& runs, int64_t row, int64_t height, size_t& edge,
+                       llvm::SmallVectorImpl<const T*>& table, TileArgs<T>& args);
+  /// Has tile `tile` fetch its share of panel `panel`, which comes next.
+  void FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile, const Fetching& fetching,
                   TileArgs<T>& args) const;
   void CopyPanels(const T* first, int64_t stride, int64_t columns, int64_t depth, T* out) const;
   void ExpandComplex(const T* in, int64_t depth, int64_t width, T* out) const;
