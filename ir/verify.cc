@@ -8,8 +8,7 @@ namespace verify {
 
 void Report::Add(Diagnostic diagnostic, const Instruction* about) {
   last_kept_ = !full();
-  if (about && !diagnostic.loc.valid() && diagnostic.context.empty())
-    diagnostic.context = ("in " + Name(*about) + " of computation " + Name(*about->parent()));
+  if (about && !diagnostic.loc.valid() && diagnostic.context.empty()) diagnostic.context = ContextOf(*about);
   // Shape rule and structural check may find the same.
   if (!errors_.empty() && errors_.back().id == diagnostic.id &&
       errors_.back().loc.begin == diagnostic.loc.begin && errors_.back().message == diagnostic.message) {
@@ -389,6 +388,10 @@ std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& option
     verify::VerifySchedules(report);
   }
   return report.Take();
+}
+
+std::string ContextOf(const Instruction& inst) {
+  return "in " + Name(inst) + " of computation " + Name(*inst.parent());
 }
 
 bool LayoutFits(const Instruction& inst) {

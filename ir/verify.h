@@ -23,6 +23,9 @@ struct VerifyOptions {
 /// long as the IR's own invariants (parents, use lists) are intact. Incomplete once Interrupted().
 std::vector<Diagnostic> Verify(const Module& module, const VerifyOptions& options = {});
 
+/// What Diagnostic::context is of errors about an instruction that has no place in a text.
+std::string ContextOf(const Instruction& inst);
+
 /// The shape of a valid instruction also follows from its operands and callees with layouts taken into
 /// account.
 bool LayoutFits(const Instruction& inst);

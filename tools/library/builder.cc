@@ -37,7 +37,7 @@ StatusOr<XlaComputation> XlaBuilder::Build(Location location) {
     return state_->Fail({StatusCode::kFailedPrecondition, "nothing was enqueued"}, location), first_error();
   auto made = state_->Finish(state_->root());
   if (made) return *made;
-  state_->Fail(ToStatus(made.error()), location);
+  state_->Fail(ToStatus(made.error()), state_->PlaceOf(made.error(), location));
   return first_error();
 }
 

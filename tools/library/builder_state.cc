@@ -32,6 +32,7 @@ void BuilderState::Start(std::string_view name) {
   computation_ = module_->AddComputation(module_->UniqueComputationName(module_->Save(clean)));
   module_->set_entry(computation_);
   ops_.clear();
+  places_.clear();
   imported_.clear();
   ids_.clear();
   reducers_.clear();
@@ -64,6 +65,18 @@ XlaOp BuilderState::Enqueue(hlo::Instruction* instruction) {
   last_ = instruction;
   ops_.push_back(instruction);
   return {builder_, generation_ << kIndexBits | static_cast<int64_t>(ops_.size() - 1)};
+}
+
+void BuilderState::set_place(const Location& place) {
+  // Calls of one file follow each other; the name is the caller's, who may forget it.
+  if (llvm::StringRef(place.file) != place_.file) place_.file = files_.emplace(place.file).first->c_str();
+  place_.line = place.line;
+}
+
+Location BuilderState::PlaceOf(const hlo::Diagnostic& error, const Location& otherwise) const {
+  for (const auto& [instruction, place] : places_)
+    if (error.context == hlo::ContextOf(*instruction)) return place;
+  return otherwise;
 }
 
 hlo::Result<hlo::Computation*> BuilderState::Import(const XlaComputation& computation) {
@@ -206,6 +219,7 @@ XlaOp Emit(XlaBuilder* builder, Span<const XlaOp> operands, const Location& loca
     if (!found) return state.Fail(ToStatus(found.error()), location);
     instructions.push_back(*found);
   }
+  state.set_place(location);
   Emission emission(state, instructions);
   auto made = make(emission);
   if (!made) return state.Fail(ToStatus(made.error()), location);

@@ -1,6 +1,8 @@
 // What a builder holds, and what enqueueing an operation takes.
 #pragma once
 #include <memory>
+#include <set>
+#include <string>
 
 #include "hlo/builder.h"
 #include "ir/builder.h"
@@ -42,6 +44,10 @@ class BuilderState {
   /// A computation that was made in the module.
   void Own(hlo::Computation* made) { ids_[made] = NextComputationId(); }
   XlaOp Enqueue(hlo::Instruction* instruction);
+  /// Of the call that follows: what it adds is from there.
+  void set_place(const Location& place);
+  /// Where the call stands that made what the verifier complains about; `otherwise` if that is no call's.
+  [[nodiscard]] Location PlaceOf(const hlo::Diagnostic& error, const Location& otherwise) const;
   /// The token of the latest transfer to or from the host; null before the first.
   [[nodiscard]] hlo::Instruction*& host_token() { return host_token_; }
   void SetFrontendAttribute(hlo::Instruction& instruction, const std::string& key, const std::string& value);
@@ -79,6 +85,9 @@ class BuilderState {
   hlo::Computation* computation_ = nullptr;
   std::vector<hlo::Instruction*> ops_;  // by the low part of handles
   int64_t generation_ = 0;              // their high part: Build()s so far
+  std::set<std::string> files_;         // of places
+  Location place_ = Location::At("", 0);
+  llvm::DenseMap<const hlo::Instruction*, Location> places_;
   llvm::DenseMap<uint64_t, hlo::Computation*> imported_;
   llvm::DenseMap<const hlo::Computation*, uint64_t> ids_;
   llvm::DenseMap<std::pair<unsigned, unsigned>, hlo::Computation*> reducers_;

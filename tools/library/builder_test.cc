@@ -56,6 +56,18 @@ TEST(LibraryBuilder, TheFirstErrorIsKeptWithThePlaceOfTheCall) {
   EXPECT_EQ(builder.first_error(), made.status());
 }
 
+TEST(LibraryBuilder, WhatTheVerifierFindsIsAtItsCall) {
+  XlaBuilder builder("errors");
+  const XlaOp x = builder.Parameter(0, kVector, "x");
+  const int line = __LINE__ + 1;
+  const XlaOp twice = CollectivePermute(x, {{0, 1}, {0, 2}});
+  Add(x, twice);
+  EXPECT_TRUE(builder.first_error().ok());
+  EXPECT_EQ(builder.Build().status().message(),
+            std::string(__FILE__) + ":" + std::to_string(line) +
+                ": 'source_target_pairs' of %collective-permute have id 0 twice as source");
+}
+
 TEST(LibraryBuilder, HandlesThatAreNoneAreErrors) {
   XlaBuilder one("one"), other("other");
   EXPECT_FALSE(Add(XlaOp(), XlaOp()).valid());

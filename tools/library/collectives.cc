@@ -139,8 +139,9 @@ XlaOp CrossReplicaSum(XlaBuilder* builder, XlaOp operand, Span<const int64_t> re
   return EmitSum(builder, operand, in_order, location);
 }
 
-XlaOp CrossReplicaSum(XlaBuilder* builder, XlaOp operand, EmptyList /*none*/, Location location) {
-  return EmitSum(builder, operand, {}, location);
+XlaOp CrossReplicaSum(XlaBuilder* builder, XlaOp operand, std::initializer_list<ReplicaGroup> replica_groups,
+                      Location location) {
+  return EmitSum(builder, operand, replica_groups, location);
 }
 
 XlaOp AllReduce(XlaBuilder* builder, XlaOp operand, const XlaComputation& computation,

@@ -142,12 +142,30 @@ TEST(LibraryCommunication, GroupsOfSumsHaveBothForms) {
   CrossReplicaSum(x, {0, 1});
   CrossReplicaSum(x, {0, 0});
   builder.CrossReplicaSum(x, {all});
+  CrossReplicaSum(x, {{1, 0}});
   EXPECT_EQ(Text(builder),
             "x = f32[] parameter(0)\n"
             "all-reduce = f32[] all-reduce(x), replica_groups={}, to_apply=add\n"
             "all-reduce.1 = f32[] all-reduce(x), replica_groups={{0},{1}}, to_apply=add\n"
             "all-reduce.2 = f32[] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n"
-            "ROOT all-reduce.3 = f32[] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n");
+            "all-reduce.3 = f32[] all-reduce(x), replica_groups={{0,1}}, to_apply=add\n"
+            "ROOT all-reduce.4 = f32[] all-reduce(x), replica_groups={{1,0}}, to_apply=add\n");
+}
+
+TEST(LibraryCommunication, GroupsAndChannelsAreListsAndNumbers) {
+  XlaBuilder adder("add");
+  Add(adder.Parameter(0, Shape(F32, {}), "x"), adder.Parameter(1, Shape(F32, {}), "y"));
+  const XlaComputation add = adder.Build().value();
+  XlaBuilder builder("b");
+  const XlaOp x = builder.Parameter(0, Shape(F32, {4}), "x");
+  AllReduce(x, add, {{0, 2}, {1, 3}}, 1);
+  AllGather(x, 0, 2, {{0, 2}, {1, 3}}, 2, true);
+  AllToAll(x, 0, 0, 2, {{1, 0}});
+  Send(x, 3);
+  const std::string text = Text(builder);
+  for (const char* part : {"channel_id=1, replica_groups={{0,2},{1,3}}", "replica_groups={{1,0}}",
+                           "channel_id=2, replica_groups={{0,2},{1,3}}", "send(x, after-all), channel_id=3"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
 }
 
 }  // namespace

@@ -27,4 +27,18 @@ std::unique_ptr<ComputationBuilder> ComputationBuilder::CreateSubBuilder(std::st
   return made;
 }
 
+StatusOr<std::unique_ptr<GlobalData>> ComputationBuilder::ComputeConstant(const ComputationDataHandle& handle,
+                                                                          const Layout* output_layout) const {
+  const StatusOr<Literal> value = XlaBuilder::ComputeConstant(handle, output_layout);
+  if (!value.ok()) return value.status();
+  const Client* where = client();
+  if (!where) {
+    const StatusOr<Client*> created = ClientLibrary::GetOrCreateClient();
+    if (!created.ok()) return created.status();
+    where = *created;
+  }
+  const std::vector<int> devices = where->addressable_devices();
+  return where->TransferToServer(*value, devices.empty() ? 0 : devices.front());
+}
+
 }  // namespace hlo_toolkit

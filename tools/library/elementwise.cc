@@ -19,6 +19,12 @@ hlo::Result<std::pair<hlo::Instruction*, hlo::Instruction*>> Broadcast2(Emission
   return internal::BroadcastPair(e, e.operand(0), e.operand(1), dimensions);
 }
 
+/// Bits of an element among others: truths have a byte each.
+int StorageBits(hlo::ElementType type) {
+  const hlo::TypeInfo& info = hlo::Info(type);
+  return info.is_packed() ? info.bits : info.host_bytes() * 8;
+}
+
 XlaOp Unary(XlaBuilder* builder, hlo::OpKind kind, XlaOp operand, const Location& location) {
   return Emit(builder, {operand}, location, [&](Emission& e) { return e.Add(kind, e.operands()); });
 }
@@ -130,7 +136,7 @@ XlaOp BitcastConvertType(XlaBuilder* builder, XlaOp operand, PrimitiveType type,
     HLO_TRY(const hlo::ElementType to, internal::ToElementType(type));
     if (!hlo::IsArrayType(to)) return Wrong("{0} is no element type of arrays", hlo::ToString(to));
     // A wider element is made of the last dimension, a narrower one makes it.
-    const int from_bits = hlo::Info(shape->element_type()).bits, to_bits = hlo::Info(to).bits;
+    const int from_bits = StorageBits(shape->element_type()), to_bits = StorageBits(to);
     hlo::Dims sizes(shape->dims());
     llvm::SmallVector<bool, 8> dynamic(shape->dynamic_flags());
     if (from_bits < to_bits && !sizes.empty()) sizes.pop_back();

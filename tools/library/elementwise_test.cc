@@ -170,6 +170,15 @@ TEST(LibraryElementwise, ConversionsTakeWhatTheyNeed) {
   EXPECT_EQ(Value(builder), "( {1, -2}, {(1.75, -3), (-2, -4)}, {2, -2}, {1065353216, 1073741824}, {1, 2} )");
 }
 
+TEST(LibraryElementwise, TruthsHaveTheBitsOfBytes) {
+  XlaBuilder builder("b");
+  const XlaOp truths = ConstantR1<bool>(&builder, {true, false});
+  Tuple(&builder,
+        {BitcastConvertType(truths, U8), BitcastConvertType(truths, U16), BitcastConvertType(truths, U4),
+         BitcastConvertType(ConstantR1<uint8_t>(&builder, {0, 1}), PRED)});
+  EXPECT_EQ(Value(builder), "( {1, 0}, 1, { { 1, 0 }, { 0, 0 } }, {0, 1} )");
+}
+
 TEST(LibraryElementwise, AScalarTakesNoDimensions) {
   XlaBuilder builder("b");
   const XlaOp x = builder.Parameter(0, Shape(F32, {2}), "x"), y = builder.Parameter(1, Shape(F32, {}), "y");

@@ -233,6 +233,9 @@ XlaOp Map(XlaBuilder* builder, Span<const XlaOp> operands, const XlaComputation&
 XlaOp Sort(XlaBuilder* builder, XlaOp operand, int64_t dimension, Location location) {
   return EmitAscendingSort(builder, {operand}, dimension, location);
 }
+XlaOp Sort(XlaBuilder* builder, XlaOp keys, XlaOp values, int64_t dimension, Location location) {
+  return EmitAscendingSort(builder, {keys, values}, dimension, location);
+}
 XlaOp Sort(XlaBuilder* builder, XlaOp keys, Span<const XlaOp> values, int64_t dimension, Location location) {
   return EmitAscendingSort(builder, Joined({keys}, values), dimension, location);
 }

@@ -73,6 +73,7 @@ const hlo::OpMetadata* BuilderState::SaveMetadata(const OpMetadata& metadata) {
 }
 
 void BuilderState::Decorate(hlo::Instruction& added) {
+  places_.try_emplace(&added, place_);
   if (one_shot_metadata_) {
     added.set_metadata(SaveMetadata(*one_shot_metadata_));
   } else if (metadata_) {

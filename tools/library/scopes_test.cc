@@ -1,7 +1,9 @@
 #include "hlo/scopes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "hlo/computation_builder.h"
 #include "tools/library/test_computation.h"
 
 namespace hlo_toolkit {
@@ -132,6 +134,21 @@ TEST(LibraryConstants, WhatDependsOnNoParameterIsComputed) {
   EXPECT_FALSE(builder.ComputeConstant(XlaOp()).ok());
   // Queries leave the builder as it was.
   EXPECT_TRUE(builder.Build().ok());
+}
+
+TEST(LibraryConstants, TheOldBuilderKeepsThemOnADevice) {
+  for (Client* client : {static_cast<Client*>(nullptr), ClientLibrary::ClientLibraryOrDie()}) {
+    ComputationBuilder builder(client, "b");
+    const ComputationDataHandle two = builder.ConstantR2<int>({{1, 2}, {3, 4}});
+    const Layout columns = LayoutUtil::MakeLayout({0, 1});
+    const StatusOr<std::unique_ptr<GlobalData>> value = builder.ComputeConstant(two, &columns);
+    ASSERT_TRUE(value.ok()) << value.status().ToString();
+    EXPECT_EQ((*value)->shape().ToString(true), "s32[2,2]{0,1}");
+    int elements[4];
+    EXPECT_TRUE(ClientLibrary::ClientLibraryOrDie()->TransferInProcess(**value, elements).ok());
+    EXPECT_THAT(elements, testing::ElementsAre(1, 3, 2, 4));
+    EXPECT_FALSE(builder.ComputeConstant(builder.Parameter(0, Shape(S32, {}), "x")).ok());
+  }
 }
 
 TEST(LibraryConstants, DynamicSizesCountAsTheirBounds) {

@@ -129,11 +129,12 @@ TEST(LibraryStructured, MapsAndSortsAreOfAllAges) {
   const XlaComputation add = Scalar(Add), gt = Scalar(Gt);
   const XlaOp x = ConstantR1<float>(&builder, {3, 1, 2}), y = ConstantR1<int>(&builder, {30, 10, 20});
   Tuple(&builder, {builder.Map({x, x}, add), Map(&builder, {x, x}, add, {0}, {}), builder.Sort(x),
-                   Sort(x, {y}), Sort({x}, gt, 0, true), Sort(F32Matrix(&builder), 0), TopK(x, 2)});
+                   Sort(x, {y}), Sort({x}, gt, 0, true), Sort(F32Matrix(&builder), 0), TopK(x, 2), Sort(x, y),
+                   builder.Sort(y, x, 0)});
   EXPECT_EQ(Value(builder),
             "( {6, 2, 4}, {6, 2, 4}, {1, 2, 3}, ( {1, 2, 3}, {10, 20, 30} ), {3, 2, 1}, { { 1, 2, 3 }, { 4, "
             "5, 6 } }, "
-            "( {3, 2}, {0, 2} ) )");
+            "( {3, 2}, {0, 2} ), ( {1, 2, 3}, {10, 20, 30} ), ( {10, 20, 30}, {1, 2, 3} ) )");
   XlaBuilder old("b");
   const XlaOp z = ConstantR1<float>(&old, {1, 2});
   old.Map({z}, add, {z});

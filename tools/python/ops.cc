@@ -174,12 +174,16 @@ void Define(nb::module_& ops, nb::class_<Builder>& builder, const char* name, co
   }
 }
 
-/// One of the overloads of a function. Those that say which of two empty lists C++ means are none of
-/// Python's.
+/// What only says which of two lists braces of C++ mean.
+template <class T>
+constexpr bool kOnlyBraces =
+    std::is_same_v<T, hlo::EmptyList> || std::is_same_v<T, std::initializer_list<hlo::ReplicaGroup>>;
+
+/// One of the overloads of a function. Those for braces are none of Python's.
 template <class Text, class... T>
 void Bind(nb::module_& ops, nb::class_<Builder>& builder, const char* name, const char* doc, bool source,
           Types<T...> /*types*/, typename Types<T...>::Function function) {
-  if constexpr ((!std::is_same_v<T, hlo::EmptyList> && ...))
+  if constexpr ((!kOnlyBraces<T> && ...))
     Define<Text, T...>(ops, builder, name, doc, source, function, std::index_sequence_for<T...>());
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "hlo/builder.h"
+#include "hlo/client.h"
 
 namespace hlo_toolkit {
 
@@ -20,6 +21,10 @@ class ComputationBuilder : public XlaBuilder {
   /// Null if there was an error.
   std::unique_ptr<Computation> BuildAndNoteError(Location location = std::source_location::current());
   std::unique_ptr<ComputationBuilder> CreateSubBuilder(std::string_view name);
+  /// The value on the first device of the builder's client; without one, of that of ClientLibrary. Errors:
+  /// those of XlaBuilder's, and of having no client.
+  [[nodiscard]] StatusOr<std::unique_ptr<GlobalData>> ComputeConstant(
+      const ComputationDataHandle& handle, const Layout* output_layout = nullptr) const;
 };
 
 }  // namespace hlo_toolkit

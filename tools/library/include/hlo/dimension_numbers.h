@@ -1,6 +1,7 @@
 // What describes operations beside their operands; names as in XLA's messages.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -99,12 +100,18 @@ struct PrecisionConfig {
   std::vector<Precision> operand_precision_;
 };
 
-/// Devices that communicate with each other.
+/// Devices that communicate with each other. Lists of lists are groups: `{{0, 2}, {1, 3}}`.
 struct ReplicaGroup {
+  ReplicaGroup() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): written as the documents write groups
+  ReplicaGroup(std::initializer_list<int64_t> replica_ids) : replica_ids_(replica_ids) {}
   HLO_REPEATED(replica_ids)
 };
-/// Names a channel; a send and its recv share one.
+/// Names a channel; a send and its recv share one. A number is the channel of that number.
 struct ChannelHandle {
+  ChannelHandle() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): the documents have both
+  ChannelHandle(int64_t handle) : handle_(handle) {}
   HLO_FIELD(int64_t, handle, 0)
 };
 
