@@ -6,171 +6,6 @@
 namespace hlo_python {
 namespace {
 
-// --- From Python ---
-
-/// A view of somebody's memory, given back under the lock of Python.
-struct View {
-  Py_buffer buffer{};
-  bool held = false;
-  View() = default;
-  View(const View&) = delete;
-  View& operator=(const View&) = delete;
-  ~View() {
-    if (!held) return;
-    const nb::gil_scoped_acquire acquire;
-    PyBuffer_Release(&buffer);
-  }
-};
-
-/// The type of a buffer's elements, by the codes of Python's `struct` and NumPy's for complex numbers.
-hlo::PrimitiveType TypeOfFormat(const Py_buffer& buffer) {
-  std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
-  if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<')) format.remove_prefix(1);
-  const auto integer = [&](bool is_signed) {
-    switch (buffer.itemsize) {
-      case 1: return is_signed ? hlo::S8 : hlo::U8;
-      case 2: return is_signed ? hlo::S16 : hlo::U16;
-      case 4: return is_signed ? hlo::S32 : hlo::U32;
-      case 8: return is_signed ? hlo::S64 : hlo::U64;
-      default: return hlo::PRIMITIVE_TYPE_INVALID;
-    }
-  };
-  if (format == "Zf") return hlo::C64;
-  if (format == "Zd") return hlo::C128;
-  if (format.size() != 1) return hlo::PRIMITIVE_TYPE_INVALID;
-  if (std::string_view("bhilqn").find(format[0]) != std::string_view::npos) return integer(true);
-  if (std::string_view("BHILQN").find(format[0]) != std::string_view::npos) return integer(false);
-  switch (format[0]) {
-    case '?': return hlo::PRED;
-    case 'e': return hlo::F16;
-    case 'f': return hlo::F32;
-    case 'd': return hlo::F64;
-    default: return hlo::PRIMITIVE_TYPE_INVALID;
-  }
-}
-
-/// The value of an object with the buffer protocol, `type` its elements if they are not what its format says.
-hlo::Literal FromBuffer(nb::handle value, hlo::PrimitiveType type, const std::string& what, bool borrow) {
-  auto view = std::make_shared<View>();
-  if (PyObject_GetBuffer(value.ptr(), &view->buffer, PyBUF_STRIDES | PyBUF_FORMAT) != 0)
-    throw nb::python_error();
-  view->held = true;
-  const Py_buffer& buffer = view->buffer;
-  if (type == hlo::PRIMITIVE_TYPE_INVALID) type = TypeOfFormat(buffer);
-  if (type == hlo::PRIMITIVE_TYPE_INVALID || hlo::ByteWidth(type) != buffer.itemsize)
-    Wrong(what + " has elements of a type that HLO does not have: '" +
-          (buffer.format == nullptr ? std::string("B") : std::string(buffer.format)) + "'");
-  const hlo::Shape shape(type, std::vector<int64_t>(buffer.shape, buffer.shape + buffer.ndim));
-  Check(hlo::ShapeUtil::Validate(shape));
-  if (PyBuffer_IsContiguous(&buffer, 'C') != 0) {
-    hlo::Literal made = hlo::Literal::Borrow(shape, buffer.buf, view);
-    if (!borrow && made.valid()) made.mutable_untyped_data();  // memory of its own
-    return made;
-  }
-  hlo::Literal made(shape);
-  if (made.valid() && made.size_bytes() != 0 &&
-      PyBuffer_ToContiguous(made.mutable_untyped_data(), &view->buffer, buffer.len, 'C') != 0)
-    throw nb::python_error();
-  return made;
-}
-
-/// Codes of DLPack beside those of numbers that C++ has; of narrow floating types.
-constexpr std::pair<uint8_t, hlo::PrimitiveType> kDlpackTypes[] = {
-    {4, hlo::BF16},          {7, hlo::F8E3M4},      {8, hlo::F8E4M3},
-    {9, hlo::F8E4M3B11FNUZ}, {10, hlo::F8E4M3FN},   {11, hlo::F8E4M3FNUZ},
-    {12, hlo::F8E5M2},       {13, hlo::F8E5M2FNUZ}, {14, hlo::F8E8M0FNU}};
-
-hlo::PrimitiveType TypeOfDlpack(nb::dlpack::dtype type) {
-  if (type.lanes != 1) return hlo::PRIMITIVE_TYPE_INVALID;
-  static constexpr std::pair<std::pair<int, int>, hlo::PrimitiveType> kTypes[] = {
-      {{0, 8}, hlo::S8},     {{0, 16}, hlo::S16}, {{0, 32}, hlo::S32}, {{0, 64}, hlo::S64},
-      {{1, 8}, hlo::U8},     {{1, 16}, hlo::U16}, {{1, 32}, hlo::U32}, {{1, 64}, hlo::U64},
-      {{2, 16}, hlo::F16},   {{2, 32}, hlo::F32}, {{2, 64}, hlo::F64}, {{5, 64}, hlo::C64},
-      {{5, 128}, hlo::C128}, {{6, 8}, hlo::PRED}};
-  for (const auto& [key, found] : kTypes)
-    if (key.first == type.code && key.second == type.bits) return found;
-  for (const auto& [code, found] : kDlpackTypes)
-    if (code == type.code && type.bits == hlo::BitWidth(found)) return found;
-  return hlo::PRIMITIVE_TYPE_INVALID;
-}
-
-std::optional<hlo::Literal> FromDlpack(nb::handle value, const std::string& what, bool borrow) {
-  using Dense = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
-  Dense dense;
-  if (!nb::try_cast<Dense>(value, dense, true)) return std::nullopt;
-  const hlo::PrimitiveType type = TypeOfDlpack(dense.dtype());
-  if (type == hlo::PRIMITIVE_TYPE_INVALID) Wrong(what + " has elements of a type that HLO does not have");
-  std::vector<int64_t> sizes(dense.ndim());
-  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = static_cast<int64_t>(dense.shape(i));
-  const hlo::Shape shape(type, sizes);
-  Check(hlo::ShapeUtil::Validate(shape));
-  // The tensor is given back under the lock of Python, whoever lets go of it last.
-  const std::shared_ptr<const void> owner(new Dense(dense), [](Dense* last) {
-    const nb::gil_scoped_acquire acquire;
-    delete last;
-  });
-  hlo::Literal made = hlo::Literal::Borrow(shape, dense.data(), owner);
-  if (!borrow && made.valid()) made.mutable_untyped_data();
-  return made;
-}
-
-/// Numbers and nested lists as HLO text.
-void AppendText(nb::handle value, int depth, const std::string& what, std::string& text) {
-  if (depth > 64) Wrong(what + " is a list of more than 64 levels");
-  if (PyBool_Check(value.ptr())) {
-    text += nb::cast<bool>(value) ? "true" : "false";
-  } else if (PyComplex_Check(value.ptr())) {
-    text += "(" + nb::cast<std::string>(nb::repr(nb::float_(PyComplex_RealAsDouble(value.ptr())))) + ", " +
-            nb::cast<std::string>(nb::repr(nb::float_(PyComplex_ImagAsDouble(value.ptr())))) + ")";
-  } else if (PyFloat_Check(value.ptr())) {  // NumPy's doubles are some, and print in another way
-    text += nb::cast<std::string>(nb::repr(nb::float_(PyFloat_AsDouble(value.ptr()))));
-  } else if (PyLong_Check(value.ptr())) {
-    text += nb::cast<std::string>(nb::repr(nb::steal(PyNumber_Long(value.ptr()))));
-  } else if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
-    text += '{';
-    bool first = true;
-    for (const nb::handle element : value) {
-      if (!first) text += ", ";
-      first = false;
-      AppendText(element, depth + 1, what, text);
-    }
-    text += '}';
-  } else {
-    Wrong(what + ": a " + nb::cast<std::string>(nb::str(value.type().attr("__name__"))) + " is no array");
-  }
-}
-
-bool IsNumberOrList(nb::handle value) {
-  PyObject* object = value.ptr();
-  return PyBool_Check(object) || PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object) ||
-         PyList_Check(object) || PyTuple_Check(object);
-}
-
-/// `converted`: the value is what another one says that it is.
-hlo::Literal FromAnything(nb::handle value, const std::string& what, bool borrow, bool converted = false) {
-  if (PyObject_CheckBuffer(value.ptr()) != 0) {
-    try {
-      return FromBuffer(value, hlo::PRIMITIVE_TYPE_INVALID, what, borrow);
-    } catch (nb::python_error&) {
-      // NumPy has no code for the type; its name tells, and the bytes are those of an integer.
-    }
-  }
-  if (nb::hasattr(value, "dtype") && nb::hasattr(value, "view")) {
-    const hlo::PrimitiveType type = TypeOf(value.attr("dtype"));
-    if (type != hlo::PRIMITIVE_TYPE_INVALID) {
-      const nb::object bytes = value.attr("view")(hlo::ByteWidth(type) == 1 ? "uint8" : "uint16");
-      if (PyObject_CheckBuffer(bytes.ptr()) != 0) return FromBuffer(bytes, type, what, borrow);
-    }
-  }
-  if (nb::hasattr(value, "__dlpack__"))
-    if (auto made = FromDlpack(value, what, borrow)) return *std::move(made);
-  if (!converted && nb::hasattr(value, "__array__"))
-    return FromAnything(value.attr("__array__")(), what, borrow, /*converted=*/true);
-  Wrong(what + ": a " + nb::cast<std::string>(nb::str(value.type().attr("__name__"))) + " is no array");
-}
-
-// --- To Python ---
-
 /// The code of NumPy's buffers; null for types that it has none for.
 const char* FormatOf(hlo::PrimitiveType type) {
   switch (type) {
@@ -369,6 +204,11 @@ void AddConversions(nb::class_<hlo::Literal>& array) {
                                             dtype.value_or(hlo::PRIMITIVE_TYPE_INVALID)));
           },
           "bytes"_a, "dtype"_a = nb::none(), "The array of an .npy file. Raises InvalidArgument.")
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(Helper("_numpy", "from_npy"),
+                                   nb::make_tuple(self.attr("npy")(), self.attr("dtype")));
+           })
       .def("__float__", [](nb::handle self) { return nb::float_(Item(self)); })
       .def("__int__", [](nb::handle self) { return nb::int_(Item(self)); })
       .def("__bool__", [](nb::handle self) { return PyObject_IsTrue(Item(self).ptr()) == 1; })
@@ -382,32 +222,6 @@ void AddConversions(nb::class_<hlo::Literal>& array) {
 }
 
 }  // namespace
-
-hlo::Literal ToLiteral(nb::handle value, const hlo::Shape* shape, const std::string& what, bool borrow) {
-  hlo::Literal made;
-  if (nb::isinstance<hlo::Literal>(value)) {
-    made = nb::cast<const hlo::Literal&>(value);
-  } else if (shape != nullptr && shape->IsTuple() && PyTuple_Check(value.ptr())) {
-    std::vector<hlo::Literal> elements;
-    for (const nb::handle element : value) {
-      const size_t i = elements.size();
-      const bool there = i < shape->tuple_shapes().size();
-      elements.push_back(ToLiteral(element, there ? &shape->tuple_shapes()[i] : nullptr, what, borrow));
-    }
-    made = hlo::Literal::Tuple(elements);
-  } else if (IsNumberOrList(value)) {
-    if (shape == nullptr) Wrong(what + " is of no known type: give one, or an array");
-    std::string text;
-    AppendText(value, 0, what, text);
-    auto parsed = hlo::ParseLiteral(text, *shape);
-    if (!parsed.ok()) Wrong(what + " is no " + shape->ToString() + ": " + parsed.status().message());
-    made = std::move(parsed).value();
-  } else {
-    made = FromAnything(value, what, borrow);
-  }
-  if (!made.valid()) Wrong(what + " is no value that HLO can have");
-  return made;
-}
 
 nb::object ToPython(const hlo::Literal& value) {
   if (!value.shape().IsTuple()) return nb::cast(value);

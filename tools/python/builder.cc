@@ -13,23 +13,45 @@ std::shared_ptr<Builder> OwnerOf(hlo::XlaOp op) {
 
 hlo::Shape ShapeOf(const Op& op) { return Take(op.builder->GetShape(op.op)); }
 
-/// An operand of an operator: an operation, or a number that becomes a constant of the other's type.
-Op OperandFor(const Op& other, nb::handle value) {
+bool IsNumber(nb::handle value) {
+  return PyBool_Check(value.ptr()) != 0 || PyLong_Check(value.ptr()) != 0 ||
+         PyFloat_Check(value.ptr()) != 0 || PyComplex_Check(value.ptr()) != 0;
+}
+
+/// An operand of an operator: an operation; a number, of Python's or another one, that becomes a constant of
+/// the other's type; an array that becomes one of its own type. Nothing for what is none of these.
+std::optional<Op> OperandFor(const Op& other, nb::handle value) {
   if (nb::isinstance<Op>(value)) return nb::cast<Op>(value);
+  const bool is_array = !IsNumber(value) && nb::hasattr(value, "dtype") && nb::hasattr(value, "shape");
+  if (!IsNumber(value) && !is_array) return std::nullopt;
+  const auto constant = [&](nb::handle from, const hlo::Shape* shape) {
+    return Checked(other.builder->ConstantLiteral(ToLiteral(from, shape, "the operand", false), Here()));
+  };
   const hlo::Shape scalar(ShapeOf(other).element_type(), {});
-  return Checked(other.builder->ConstantLiteral(ToLiteral(value, &scalar, "the operand", false), Here()));
+  if (!is_array) return constant(value, &scalar);
+  if (nb::len(nb::handle(nb::object(value.attr("shape")))) != 0) return constant(value, nullptr);
+  const nb::object number = value.attr("item")();
+  // Those of ml_dtypes have no other number than themselves.
+  return constant(IsNumber(number) ? number : nb::object(nb::float_(number)), &scalar);
 }
 
 template <class Function>
 auto Operator(Function function, bool reversed) {
   return [function, reversed](const Op& self, nb::handle value) -> nb::object {
-    if (!nb::isinstance<Op>(value) && PyBool_Check(value.ptr()) == 0 && PyLong_Check(value.ptr()) == 0 &&
-        PyFloat_Check(value.ptr()) == 0 && PyComplex_Check(value.ptr()) == 0)
-      return nb::borrow(Py_NotImplemented);
-    const Op other = OperandFor(self, value);
+    const std::optional<Op> made = OperandFor(self, value);
+    if (!made) return nb::borrow(Py_NotImplemented);
+    const Op& other = *made;
     const hlo::XlaOp a = reversed ? other.op : self.op, b = reversed ? self.op : other.op;
     return nb::cast(Checked(function(nullptr, a, b, {}, Here())));
   };
+}
+
+/// As `>>` of C++: of signed integers arithmetic.
+hlo::XlaOp ShiftRight(hlo::XlaBuilder* /*builder*/, hlo::XlaOp a, hlo::XlaOp b,
+                      hlo::Span<const int64_t> /*broadcast_dimensions*/, hlo::Location location) {
+  hlo::PlacedOp value(a);
+  value.where = location;
+  return value >> hlo::PlacedOp(b);
 }
 
 void AddOperators(nb::class_<Op>& op) {
@@ -38,13 +60,15 @@ void AddOperators(nb::class_<Op>& op) {
   static constexpr struct {
     const char *name, *reversed;
     Binary function;
-  } kBinary[] = {{"__add__", "__radd__", &hlo::ops::Add}, {"__sub__", "__rsub__", &hlo::ops::Sub},
-                 {"__mul__", "__rmul__", &hlo::ops::Mul}, {"__truediv__", "__rtruediv__", &hlo::ops::Div},
-                 {"__mod__", "__rmod__", &hlo::ops::Rem}, {"__pow__", "__rpow__", &hlo::ops::Pow},
-                 {"__and__", "__rand__", &hlo::ops::And}, {"__or__", "__ror__", &hlo::ops::Or},
-                 {"__xor__", "__rxor__", &hlo::ops::Xor}, {"__lshift__", nullptr, &hlo::ops::ShiftLeft},
-                 {"__lt__", nullptr, &hlo::ops::Lt},      {"__le__", nullptr, &hlo::ops::Le},
-                 {"__gt__", nullptr, &hlo::ops::Gt},      {"__ge__", nullptr, &hlo::ops::Ge}};
+  } kBinary[] = {
+      {"__add__", "__radd__", &hlo::ops::Add},    {"__sub__", "__rsub__", &hlo::ops::Sub},
+      {"__mul__", "__rmul__", &hlo::ops::Mul},    {"__truediv__", "__rtruediv__", &hlo::ops::Div},
+      {"__mod__", "__rmod__", &hlo::ops::Rem},    {"__pow__", "__rpow__", &hlo::ops::Pow},
+      {"__and__", "__rand__", &hlo::ops::And},    {"__or__", "__ror__", &hlo::ops::Or},
+      {"__xor__", "__rxor__", &hlo::ops::Xor},    {"__lshift__", "__rlshift__", &hlo::ops::ShiftLeft},
+      {"__rshift__", "__rrshift__", &ShiftRight}, {"__lt__", nullptr, &hlo::ops::Lt},
+      {"__le__", nullptr, &hlo::ops::Le},         {"__gt__", nullptr, &hlo::ops::Gt},
+      {"__ge__", nullptr, &hlo::ops::Ge}};
   for (const auto& row : kBinary) {
     op.def(row.name, Operator(row.function, false), nb::is_operator(), "value"_a,
            nb::sig((std::string("def ") + row.name + "(self, value: Op | complex) -> Op").c_str()));
@@ -55,6 +79,10 @@ void AddOperators(nb::class_<Op>& op) {
   op.def("__neg__", [](const Op& self) { return Checked(hlo::ops::Neg(nullptr, self.op, Here())); })
       .def("__abs__", [](const Op& self) { return Checked(hlo::ops::Abs(nullptr, self.op, Here())); })
       .def("__invert__", [](const Op& self) { return Checked(hlo::ops::Not(nullptr, self.op, Here())); })
+      .def("__bool__",
+           [](const Op&) -> bool {
+             throw nb::type_error("a value of a computation that is being built is neither true nor false");
+           })
       .def("__matmul__", [](const Op& self, const Op& other) {
         return Checked(hlo::ops::Dot(nullptr, self.op, other.op, nullptr, std::nullopt, Here()));
       });
@@ -132,6 +160,8 @@ void AddBuilder(nb::module_& m) {
     return "Op(" + ShapeOf(self).ToString() + ")";
   });
   AddOperators(op);
+  // NumPy leaves its arrays to the operators here, where it would take them apart.
+  op.attr("__array_ufunc__") = nb::none();
   nb::class_<Builder> builder(m, "Builder",
                               "Makes one computation, operation by operation: its methods make values, the "
                               "functions of `hlo_toolkit.ops` what\n"

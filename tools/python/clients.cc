@@ -145,6 +145,19 @@ void AddBuffers(nb::module_& m) {
           },
           nb::sig("def to_host(self) -> Array | tuple"),
           "Waits, and gives an Array; of a tuple a tuple of such.")
+      .def(
+          "__array__",
+          [](const hlo::Buffer& buffer, nb::handle dtype, nb::handle copy) {
+            if (!buffer.shape().IsArray()) Wrong("a buffer of " + buffer.shape().ToString() + " is no array");
+            return Helper("_numpy", "to_array")(ToPython(Take(Unlocked([&] { return buffer.ToLiteral(); }))),
+                                                dtype, copy);
+          },
+          "dtype"_a = nb::none(), "copy"_a = nb::none())
+      .def("__repr__",
+           [](const hlo::Buffer& buffer) {
+             return "Buffer(" + buffer.shape().ToString() + ", device=" + std::to_string(buffer.device()) +
+                    ")";
+           })
       .def("delete", &hlo::Buffer::Delete, "Gives the memory back; nobody may use it any more.");
   nb::class_<hlo::Execution>(m, "Execution",
                              "A run that may still be under way. It goes on when this is dropped.")

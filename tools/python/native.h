@@ -46,6 +46,11 @@ inline nb::object Helper(const char* module, const char* function) {
 hlo::Literal ToLiteral(nb::handle value, const hlo::Shape* shape, const std::string& what, bool borrow);
 /// An Array; of a tuple a tuple of such.
 nb::object ToPython(const hlo::Literal& value);
+/// Codes of DLPack beside those of numbers that C++ has; of narrow floating types.
+inline constexpr std::pair<uint8_t, hlo::PrimitiveType> kDlpackTypes[] = {
+    {4, hlo::BF16},          {7, hlo::F8E3M4},      {8, hlo::F8E4M3},
+    {9, hlo::F8E4M3B11FNUZ}, {10, hlo::F8E4M3FN},   {11, hlo::F8E4M3FNUZ},
+    {12, hlo::F8E5M2},       {13, hlo::F8E5M2FNUZ}, {14, hlo::F8E8M0FNU}};
 /// PRIMITIVE_TYPE_INVALID for names that neither HLO nor NumPy or ml_dtypes has.
 hlo::PrimitiveType TypeOfName(std::string_view name);
 

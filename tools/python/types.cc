@@ -115,6 +115,8 @@ void AddShape(nb::module_& m) {
       .def_prop_ro("nbytes", [](const hlo::Shape& shape) { return hlo::ShapeUtil::ByteSizeOf(shape); })
       .def("__str__", &TextOfShape)
       .def("__repr__", [](const hlo::Shape& shape) { return "Shape('" + TextOfShape(shape) + "')"; })
+      .def("__reduce__",
+           [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self))); })
       .def(
           "__eq__", [](const hlo::Shape& a, const hlo::Shape& b) { return TextOfShape(a) == TextOfShape(b); },
           nb::is_operator())

@@ -1,5 +1,5 @@
 """What NumPy asks arrays for. NumPy and ml_dtypes are needed where they are used only."""
-from ._native import _type_names
+from ._native import Array, _type_names
 
 _NUMPY_NAMES = dict(_type_names)
 
@@ -27,6 +27,11 @@ def to_numpy(self):
     import numpy
 
     return numpy.frombuffer(self.data, dtype=dtype_of(self.dtype)).reshape(self.shape)
+
+
+def from_npy(content, dtype):
+    """The array of a copy that was made by pickle."""
+    return Array.from_npy(content, dtype)
 
 
 def to_array(self, dtype=None, copy=None):

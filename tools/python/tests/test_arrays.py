@@ -1,5 +1,7 @@
 """Values in and out."""
+import copy
 import ctypes
+import pickle
 import unittest
 
 import hlo_toolkit as hlo
@@ -34,6 +36,7 @@ class Arrays(unittest.TestCase):
         self.assertEqual(hlo.Array([[1, 2], [3, 4]], "f32[2,2]").tolist(), [[1.0, 2.0], [3.0, 4.0]])
         self.assertEqual(hlo.Array(True, "pred[]").item(), True)
         self.assertEqual(hlo.Array(1.5 - 2j, "c64[]").item(), 1.5 - 2j)
+        self.assertEqual(hlo.Array([1, 2.5, True, 3j], "c128[4]").tolist(), [1, 2.5, 1, 3j])
         self.assertEqual(hlo.Array([1.0, float("inf")], "bf16[2]").tolist(), [1.0, float("inf")])
         self.assertEqual(hlo.Array([-8, 7], "s4[2]").tolist(), [-8, 7])
         self.assertEqual(float(hlo.Array(2, "f32[]")), 2.0)
@@ -53,6 +56,26 @@ class Arrays(unittest.TestCase):
             deep = [deep]
         with self.assertRaisesRegex(ValueError, "more than 64 levels"):
             hlo.Array(deep, "f32[]")
+
+    def test_large_integers(self):
+        most = 2**63
+        self.assertEqual(hlo.Array([most - 1, -most], "s64[2]").tolist(), [most - 1, -most])
+        self.assertEqual(hlo.Array(2 * most - 1, "u64[]").item(), 2 * most - 1)
+        for shape in ("f32[]", "f64[]", "c64[]"):
+            self.assertEqual(hlo.Array(most, shape).item(), 2.0**63)
+            self.assertEqual(hlo.Array(-4 * most, shape).item(), -(2.0**65))
+        for value, shape in ((most, "s64[]"), (-most - 1, "s64[]"), (-1, "u64[]"), (2 * most, "u64[]"), (-1, "u8[]"),
+                             (10**400, "f32[]"), (most, "pred[]")):
+            with self.assertRaisesRegex(hlo.InvalidArgument, shape[:-2]):
+                hlo.Array(value, shape)
+
+    def test_copies(self):
+        for value in (hlo.Array([1, 2], "s32[2]"), hlo.Array([1.5], "bf16[1]"), hlo.Array(True, "pred[]"),
+                      hlo.Array([-8, 7], "s4[2]")):
+            for again in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):
+                self.assertEqual((str(again), again.dtype), (str(value), value.dtype))
+        shape = hlo.Shape("(f32[2,<=3]{0,1}, token[])")
+        self.assertEqual(pickle.loads(pickle.dumps(shape)), shape)
 
     def test_objects_that_never_become_arrays(self):
         class Endless:
@@ -161,10 +184,41 @@ class NumPy(unittest.TestCase):
         unaligned = numpy.frombuffer(b"\0" + given.tobytes(), numpy.int32, offset=1)
         numpy.testing.assert_array_equal(numpy.asarray(identity("s32[24]")(unaligned)), given.ravel())
 
+    def test_bytes_the_other_way_round(self):
+        for name, numpy_name in NUMPY_TYPES.items():
+            given = numpy.arange(6).reshape(2, 3)[:, ::-1].astype(numpy_name)
+            if name.startswith("c"):
+                given = given + given.dtype.type(2j)
+            value = hlo.Array(given.astype(given.dtype.newbyteorder(">")))
+            self.assertEqual(value.dtype, name)
+            numpy.testing.assert_array_equal(numpy.asarray(value), given)
+
+    def test_arrays_within_lists(self):
+        rows = [numpy.float32([1, 2]), (numpy.int8(3), 4.5), hlo.Array([5, 6], "s32[2]")]
+        self.assertEqual(hlo.Array(rows, "f32[3,2]").tolist(), [[1, 2], [3, 4.5], [5, 6]])
+        if ml_dtypes is not None:
+            halves = [ml_dtypes.bfloat16(1.5), ml_dtypes.bfloat16(-2)]
+            self.assertEqual(hlo.Array(halves, "bf16[2]").tolist(), [1.5, -2])
+
+    def test_tensors_in_any_order(self):
+        class Tensor:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        given = numpy.arange(24, dtype=numpy.int16).reshape(2, 3, 4)
+        for seen in (given, given.T, given[::-1], given[:, ::2, 3:0:-2], given[:0], numpy.array(7)):
+            numpy.testing.assert_array_equal(numpy.asarray(hlo.Array(Tensor(seen))), seen)
+
     def test_what_hlo_has_not(self):
-        for wrong in (numpy.array([1, 2], ">i4"), numpy.array(["a"]), numpy.array([object()]),
-                      numpy.zeros(2, [("a", "i4")]), numpy.array(["2020-01-01"], "datetime64[D]")):
-            with self.assertRaises(hlo.InvalidArgument):
+        for wrong in (numpy.array(["a"]), numpy.array([object()]), numpy.zeros(2, [("a", "i4")]),
+                      numpy.array(["2020-01-01"], "datetime64[D]"), numpy.zeros(2, numpy.longdouble)):
+            with self.assertRaisesRegex(hlo.InvalidArgument, "a type that HLO does not have"):
                 hlo.Array(wrong)
         with self.assertRaisesRegex(hlo.InvalidArgument, "f32"):
             identity("f32[2]")(numpy.zeros(2))

@@ -20,6 +20,33 @@ class Building(unittest.TestCase):
         self.assertEqual(hlo.run(made, [1, 2, 3], [-10, 0, 1]).tolist(), [18, 6, 12])
         self.assertEqual(str(made.program_shape), "(x: f32[3], y: f32[3]) -> f32[3]")
 
+    def test_operators_of_integers(self):
+        builder = hlo.Builder("f")
+        x, y = builder.parameter(0, "s32[2]", "x"), builder.parameter(1, "u32[2]", "y")
+        made = builder.build(builder.tuple([x >> 1, y >> 1, 1 << x, 64 >> x, x % 3]))
+        results = hlo.run(made, [-7, 5], [2**32 - 7, 5])
+        self.assertEqual([result.tolist() for result in results],
+                         [[-4, 2], [2**31 - 4, 2], [0, 32], [0, 2], [-1, 2]])
+
+    def test_values_are_not_decided(self):
+        builder = hlo.Builder("f")
+        x = builder.parameter(0, "f32[]", "x")
+        with self.assertRaisesRegex(TypeError, "neither true nor false"):
+            if x > 1:
+                pass
+
+    def test_operators_with_arrays(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed")
+        builder = hlo.Builder("f")
+        x = builder.parameter(0, "f32[2]", "x")
+        made = numpy.float32([1, 2]) * x + numpy.int64(3) - hlo.Array([1, 1], "f32[2]")
+        self.assertEqual(hlo.run(builder.build(made), [1, 10]).tolist(), [3, 22])
+        with self.assertRaisesRegex(hlo.InvalidArgument, "f64"):
+            builder.parameter(0, "f32[2]", "x") + numpy.ones(2)
+
     def test_functions(self):
         builder = hlo.Builder("f")
         x = builder.parameter(0, "f32[2,3]", "x")
@@ -70,7 +97,7 @@ class Building(unittest.TestCase):
         with self.assertRaisesRegex(hlo.InvalidArgument, "builder"):
             ops.add(y, z)
         with self.assertRaises(hlo.InvalidArgument):
-            ops.after_all(hlo.Builder("t"), []) and ops.scatter([], y, [], module, hlo.ScatterDimensionNumbers())
+            ops.scatter([], y, [], module, hlo.ScatterDimensionNumbers())
         with self.assertRaises(TypeError):
             ops.add(y, 1)
         with self.assertRaises(TypeError):
