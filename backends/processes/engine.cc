@@ -38,7 +38,8 @@ void Engine::Start(Handler handler, std::function<void()> watch) {
     while (!closed_) {
       Turn();
       Look();
-      const bool busy = !kept_.empty() && Clock::now() - kept_moved_ < kStale;
+      const auto now = Clock::now();
+      const bool busy = now < awake_until_ || (!kept_.empty() && now - kept_moved_ < kStale);
       changed_.wait_for(lock, busy ? kBusyLook : kIdleLook);
     }
   });
@@ -102,6 +103,12 @@ void Engine::Receive(int from, int32_t tag, void* data, size_t bytes, Tickets& t
 bool Engine::Done(Tickets& tickets) {
   llvm::erase_if(tickets, [&](Transport::Ticket ticket) { return transport_->Done(ticket); });
   return tickets.empty();
+}
+
+bool Engine::FitsMessage(const Literal& value) {
+  size_t bytes = 0;
+  ForEachArray(value, [&](const Literal& part) { bytes += part.Unpack().byte_size(); });
+  return bytes <= kSmall;
 }
 
 WireValue Engine::SendValue(int to, const Literal& value, Tickets& tickets, std::vector<Literal>& kept) {

@@ -57,6 +57,11 @@ class Engine {
   /// The values and tickets of something nobody waits for.
   void Keep(std::vector<Literal> values, Tickets tickets);
 
+  /// Whether a value travels within messages.
+  [[nodiscard]] static bool FitsMessage(const Literal& value);
+  /// Messages are expected: for so long, what comes is looked for often, if nobody waits, too.
+  void StayAwake(Peers::Clock::duration time) { awake_until_ = Peers::Clock::now() + time; }
+
   /// Returns when `ready`, or with what `check` says against waiting any longer.
   Status Await(Lock& lock, llvm::function_ref<bool()> ready, llvm::function_ref<Status()> check);
   void Wake() { changed_.notify_all(); }
@@ -82,6 +87,7 @@ class Engine {
   std::vector<int32_t> next_tag_;  // by process
   std::vector<Kept> kept_;
   Peers::Clock::time_point kept_moved_;  // when something came to these or went
+  Peers::Clock::time_point awake_until_;
   std::vector<std::string> to_itself_;
   bool closed_ = false;
   std::thread thread_;  // last: it uses the members above

@@ -35,6 +35,7 @@ Processes::Processes(std::unique_ptr<Transport> transport) : engine_(std::move(t
   engine_.Start([this](int from, MessageKind kind, BinaryReader& message) { Handle(from, kind, message); },
                 [this] {
                   if (run_) run_->Look();
+                  channels_.Look();
                 });
 }
 
@@ -121,8 +122,20 @@ void Processes::HandleLeft(int from, BinaryReader& message) {
   if (Leads() && (from == rank() || !concluding_))
     for (int to = 1; to < size(); ++to)
       if (to != from) engine_.Post(to, Pack(MessageKind::Gone, int64_t{from}, last_[from].exit_code));
+  TellChannels();
   if (run_)
     if (const auto early = Early()) run_->Stop(*early);
+}
+
+void Processes::TellChannels() {
+  if (!Leads() || last_.size() + 1 != static_cast<size_t>(size())) return;
+  int left = 0;
+  while (last_.contains(left)) ++left;
+  const auto& [rank, last] = *last_.begin();
+  channels_.OnlyLeft(left, MakeError("runtime-collective-timeout", {},
+                                     "process {0} of {1} has ended, with exit code {2}, and nobody has sent "
+                                     "what is waited for",
+                                     rank, size(), last.exit_code));
 }
 
 void Processes::Handle(int from, MessageKind kind, BinaryReader& message) {
@@ -184,6 +197,12 @@ void Processes::Handle(int from, MessageKind kind, BinaryReader& message) {
       exit_code_ = exit_code;
       break;
     }
+    case MessageKind::Offer:
+    case MessageKind::Want:
+    case MessageKind::Unwant:
+    case MessageKind::Take:
+    case MessageKind::InVain:
+    case MessageKind::Given: channels_.Handle(from, kind, message); break;
     default: break;
   }
 }
@@ -256,6 +275,21 @@ Status Processes::Collect(ExecutionResult& result) {
   }
   results_.clear();
   return {};
+}
+
+void Processes::SendThrough(const ChannelKey& key, Literal value) {
+  const Engine::Lock lock = engine_.Acquire();
+  channels_.Send(key, std::move(value));
+}
+
+Result<Literal> Processes::ReceiveThrough(const ChannelKey& key, HostTransfers::Check check) {
+  Engine::Lock lock = engine_.Acquire();
+  return channels_.Receive(lock, key, check);
+}
+
+void Processes::WillSend(uint64_t client, int64_t channel) {
+  const Engine::Lock lock = engine_.Acquire();
+  channels_.WillSend(client, channel);
 }
 
 int Processes::Conclude(int exit_code, const std::string& text, llvm::raw_ostream& err) {

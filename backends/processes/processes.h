@@ -1,6 +1,7 @@
 // Programs on devices that are spread over several processes: what tools and clients see of it.
 #pragma once
 #include "backends/executable.h"
+#include "backends/processes/channels.h"
 #include "backends/processes/launch.h"
 #include "backends/processes/run.h"
 
@@ -30,6 +31,13 @@ class Processes final : public DeviceNetwork {
   Status AgreeToRun(Status mine, const Module* program);
   /// Gives the first process what the devices of all have given. Others keep what they have.
   Status Collect(ExecutionResult& result);
+  /// Between programs, of which each process may run others: leaves a value for a key, and waits for one.
+  /// `will_send` says beforehand that a program of this process may send. Errors: those of
+  /// Channels::Receive(). Not in the same order everywhere.
+  void SendThrough(const ChannelKey& key, Literal value);
+  Result<Literal> ReceiveThrough(const ChannelKey& key, HostTransfers::Check check);
+  void WillSend(uint64_t client, int64_t channel);
+
   /// The end: the greatest of all exit codes, for every process. `text` is what the process has to say; what
   /// the first one has not said itself already it writes to `err`, equal texts once, behind `process N: `. A
   /// process may come to it early: runs of the others fail then. Nothing else is called afterwards.
@@ -63,6 +71,8 @@ class Processes final : public DeviceNetwork {
   Status Check();
   /// A process has come to its end.
   [[nodiscard]] std::optional<Diagnostic> Early() const;
+  /// What follows for channels from those that have.
+  void TellChannels();
 
   /// This process has no run of the number that others have, or will.
   void GiveUpRun(const Diagnostic& why);
@@ -91,6 +101,7 @@ class Processes final : public DeviceNetwork {
   std::map<int, Last> last_;
   std::optional<int64_t> exit_code_;
   bool concluding_ = false;
+  Channels channels_{engine_};
   Engine engine_;  // last: its thread uses the members above
 };
 

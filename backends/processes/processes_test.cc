@@ -1,5 +1,6 @@
 #include "backends/processes/processes.h"
 
+#include <set>
 #include <thread>
 
 #include "backends/processes/tcp_transport.h"
@@ -78,6 +79,8 @@ class Group {
   Counting& counts(size_t r) { return *counts_[r]; }
   /// It dies.
   void Drop(size_t r) { all_[r].reset(); }
+  /// All have come to their ends.
+  void Forget() { all_.clear(); }
 
  private:
   std::vector<std::unique_ptr<Processes>> all_;
@@ -254,6 +257,128 @@ TEST(Processes, OneThatDiesEndsTheOthersByName) {
       << got.error().message;
   EXPECT_TRUE(llvm::StringRef(got.error().message).contains("has died, or its connection has"))
       << got.error().message;
+}
+
+constexpr ChannelKey kChannel = {0, 7, 0, 0};
+constexpr int64_t kSmall = 3, kLarge = 5000;  // elements: within messages, and not
+
+/// So many numbers from `first` on.
+Literal Numbers(float first, int64_t count) {
+  Literal value = Literal::Make(Shape::ArrayWithDefaultLayout(ElementType::F32, Dims{count}));
+  for (auto& element : value.MutableSpan<float>()) element = first++;
+  return value;
+}
+
+/// The first of the numbers that come, or what is wrong.
+std::string Received(Processes& process, const ChannelKey& key = kChannel,
+                     HostTransfers::Check check = [] { return Status(); }) {
+  const auto got = process.ReceiveThrough(key, check);
+  if (!got) return got.error().message;
+  EXPECT_EQ(Bytes(*got), Bytes(Numbers(got->Data<float>()[0], got->shape().dim(0))));
+  return std::to_string(static_cast<int>(got->Data<float>()[0]));
+}
+
+TEST(Channels, ValuesComeInTheOrderInWhichTheyWereSent) {
+  constexpr int kValues = 20;
+  Group group(3);
+  // From each to each, the one that leads too, and to itself; whoever comes first.
+  for (size_t from = 0; from < 3; ++from)
+    for (size_t to = 0; to < 3; ++to)
+      for (const bool late : {false, true}) {
+        std::thread sender([&] {
+          if (late) std::this_thread::sleep_for(std::chrono::milliseconds(15));
+          for (int i = 0; i < kValues; ++i)
+            group[from].SendThrough(kChannel, Numbers(static_cast<float>(i), i % 3 == 0 ? kLarge : kSmall));
+        });
+        if (!late) sender.join();
+        for (int i = 0; i < kValues; ++i) EXPECT_EQ(Received(group[to]), std::to_string(i));
+        if (late) sender.join();
+      }
+}
+
+TEST(Channels, SendersAndReceiversOfOneMayBeMany) {
+  constexpr int kValues = 30;
+  Group group(3);
+  std::mutex mutex;
+  std::multiset<std::string> got;
+  group.Each([&](size_t r) {
+    for (int i = 0; i < kValues; ++i)
+      group[r].SendThrough(kChannel, Numbers(static_cast<float>(i), i % 2 == 0 ? kSmall : kLarge));
+    for (int i = 0; i < kValues; ++i) {
+      const std::string one = Received(group[r]);
+      const std::lock_guard lock(mutex);
+      got.insert(one);
+    }
+  });
+  for (int i = 0; i < kValues; ++i) EXPECT_EQ(got.count(std::to_string(i)), 3U) << i;
+}
+
+TEST(Channels, KeysAreApart) {
+  Group group(2);
+  const ChannelKey others[] = {{1, 7, 0, 0}, {0, 8, 0, 0}, {0, 7, 1, 0}, {0, 7, 0, 1}};
+  for (const ChannelKey& key : others) group[0].SendThrough(key, Numbers(1, kSmall));
+  group[0].SendThrough(kChannel, Numbers(2, kSmall));
+  EXPECT_EQ(Received(group[1]), "2");
+  for (const ChannelKey& key : others) EXPECT_EQ(Received(group[1], key), "1");
+}
+
+TEST(Channels, WhoWaitsNoMoreLeavesTheValueToOthers) {
+  Group group(3);
+  const auto until = [](std::chrono::nanoseconds time) {
+    return [end = std::chrono::steady_clock::now() + time]() -> Status {
+      return std::chrono::steady_clock::now() < end ? Status() : Error("interrupted", {}, "enough");
+    };
+  };
+  for (const int64_t size : {kSmall, kLarge}) {
+    EXPECT_EQ(Received(group[1], kChannel, until(std::chrono::milliseconds(30))), "enough");
+    group[0].SendThrough(kChannel, Numbers(1, size));
+    EXPECT_EQ(Received(group[2]), "1");
+    // While values come: none is lost, and none comes twice.
+    std::thread sender([&] {
+      for (int i = 0; i < 200; ++i) group[0].SendThrough(kChannel, Numbers(1, size));
+    });
+    int received = 0;
+    for (int i = 0; i < 50; ++i)
+      received += Received(group[1], kChannel, until(std::chrono::microseconds(50 * i))) == "1" ? 1 : 0;
+    sender.join();
+    for (; received < 200; ++received) EXPECT_EQ(Received(group[2]), "1");
+    EXPECT_EQ(Received(group[2], kChannel, until(std::chrono::milliseconds(50))), "enough");
+  }
+}
+
+TEST(Channels, WhatNobodyIsLeftToSendIsNotWaitedFor) {
+  for (const size_t last : {size_t{0}, size_t{1}}) {
+    Group group(2);
+    std::thread other([&] {
+      group[1 - last].SendThrough(kChannel, Numbers(1, kLarge));
+      group[1 - last].Conclude(3, "", llvm::nulls());
+    });
+    const std::string wanted = llvm::formatv("process {0} of 2 has ended, with exit code 3, and nobody has "
+                                             "sent what is waited for",
+                                             1 - last)
+                                   .str();
+    EXPECT_EQ(Received(group[last]), "1");
+    EXPECT_EQ(Received(group[last]), wanted);
+    // It may do so itself.
+    group[last].WillSend(kChannel.client, kChannel.channel);
+    std::thread sender([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      group[last].SendThrough(kChannel, Numbers(5, kLarge));
+    });
+    EXPECT_EQ(Received(group[last]), "5");
+    sender.join();
+    group[last].Conclude(0, "", llvm::nulls());
+    other.join();
+    group.Forget();
+  }
+}
+
+TEST(Channels, OneThatDiesEndsTheOthersByName) {
+  Group group(2);
+  group.Drop(1);
+  const std::string said = Received(group[0]);
+  EXPECT_TRUE(llvm::StringRef(said).starts_with("process 1 of 2 (host ")) << said;
+  EXPECT_TRUE(llvm::StringRef(said).contains("has died, or its connection has")) << said;
 }
 
 }  // namespace

@@ -30,6 +30,15 @@ enum class MessageKind : uint8_t {
   Gone,    // that one does, from there to the others
   Bye,     // all may end, from there
   Beat,    // "I am alive"
+  // Of channels between programs: to the first process,
+  Offer,   // of a value
+  Want,    // of one
+  Unwant,  // of one no more
+  // from there,
+  Take,    // that another process takes a value, to the one that has it
+  InVain,  // that nobody is left to send one
+  // and from who has the value.
+  Given,
 };
 /// A shape without layouts; read with the default ones.
 void ArchiveShape(BinaryWriter& writer, const Shape& shape);

@@ -86,7 +86,8 @@ hlo::Result<std::shared_ptr<ClientState>> NewClient(const ClientOptions& options
     if (mine.device_count == 0) mine.device_count = count;
     if (mine.device_count % count != 0)
       return Wrong("{0} processes cannot share {1} devices evenly", count, mine.device_count);
-    return std::make_shared<ClientState>(info.platform, std::move(inner), std::move(mine), processes);
+    return std::make_shared<ClientState>(info.platform, std::move(inner), std::move(mine), processes,
+                                         processes != nullptr ? NextClientNumber() : 0);
   }
   return Wrong("there is no platform '{0}'; there are {1}", options.platform, names);
 }

@@ -12,10 +12,14 @@ namespace hlo_toolkit::internal {
 
 class ClientState {
  public:
-  /// `processes`: that the devices are spread over; null: this one has them all.
+  /// `processes`: that the devices are spread over; null: this one has them all. `number`: see
+  /// NextClientNumber().
   ClientState(hlo::Platform platform, hlo::ClientOptions inner, ClientOptions options,
-              hlo::processes::Processes* processes)
-      : client_(platform, std::move(inner)), options_(std::move(options)), processes_(processes) {}
+              hlo::processes::Processes* processes, uint64_t number)
+      : client_(platform, std::move(inner)),
+        options_(std::move(options)),
+        processes_(processes),
+        boxes_(std::make_shared<Mailboxes>(processes, number)) {}
 
   [[nodiscard]] const hlo::Client& client() const { return client_; }
   [[nodiscard]] const ClientOptions& options() const { return options_; }
@@ -43,7 +47,7 @@ class ClientState {
   hlo::Client client_;
   ClientOptions options_;
   hlo::processes::Processes* processes_;
-  std::shared_ptr<Mailboxes> boxes_ = std::make_shared<Mailboxes>();
+  std::shared_ptr<Mailboxes> boxes_;
   std::mutex mutex_;
   // By the number of the entry, last used first.
   std::list<std::pair<uint64_t, std::shared_ptr<const ExecutableState>>> compiled_;

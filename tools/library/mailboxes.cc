@@ -43,6 +43,28 @@ bool Mailboxes::HasChannel(int64_t channel) const {
   return channel >= kFirstChannel && channel - kFirstChannel < channels_;
 }
 
+void Mailboxes::ExpectSendsOf(const hlo::Module& module) const {
+  if (processes_ == nullptr) return;
+  for (const auto& computation : module.computations())
+    for (const hlo::Instruction* inst : computation->instructions())
+      if (const auto [none, channel] = hlo::MeetingPointOf(*inst);
+          inst->kind() == hlo::OpKind::Send && none == nullptr && HasChannel(channel))
+        processes_->WillSend(client_, channel);
+}
+
+void Mailboxes::Send(int64_t channel, int64_t source, int64_t target, hlo::Literal value) {
+  if (processes_ != nullptr)
+    processes_->SendThrough({client_, channel, source, target}, std::move(value));
+  else
+    Push({Kind::Channel, channel, source, target}, std::move(value));
+}
+
+hlo::Result<hlo::Literal> Mailboxes::Receive(int64_t channel, int64_t source, int64_t target,
+                                             hlo::HostTransfers::Check check) {
+  if (processes_ != nullptr) return processes_->ReceiveThrough({client_, channel, source, target}, check);
+  return Pop({Kind::Channel, channel, source, target}, check);
+}
+
 hlo::Result<hlo::Literal> ProgramMailbox::Take(int64_t device, Check check) {
   return boxes_->Pop({Mailboxes::Kind::Infeed, NumberOf(device), 0, 0}, check);
 }
@@ -54,12 +76,12 @@ void ProgramMailbox::Put(int64_t device, hlo::Literal value) {
 }
 
 void ProgramMailbox::Send(int64_t channel, int64_t source, int64_t target, hlo::Literal value) {
-  boxes_->Push({Mailboxes::Kind::Channel, channel, source, target}, value.Copy());
+  boxes_->Send(channel, source, target, value.Copy());
 }
 
 hlo::Result<hlo::Literal> ProgramMailbox::Receive(int64_t channel, int64_t source, int64_t target,
                                                   Check check) {
-  return boxes_->Pop({Mailboxes::Kind::Channel, channel, source, target}, check);
+  return boxes_->Receive(channel, source, target, check);
 }
 
 }  // namespace hlo_toolkit::internal

@@ -7,13 +7,17 @@
 #include <set>
 #include <tuple>
 
-#include "ir/eval/host_transfers.h"
+#include "backends/processes/processes.h"
 
 namespace hlo_toolkit::internal {
 
 /// Queues of values, by what they are for. Threads share it.
 class Mailboxes {
  public:
+  /// Channels have ends in `processes`, too, whose clients are numbered; null: in this process alone.
+  Mailboxes(hlo::processes::Processes* processes, uint64_t client)
+      : processes_(processes), client_(client) {}
+
   enum class Kind : uint8_t { Infeed, Outfeed, Channel };
   /// Of infeeds and outfeeds: the client's device. Of channels: number, source and target.
   using Key = std::tuple<Kind, int64_t, int64_t, int64_t>;
@@ -24,11 +28,19 @@ class Mailboxes {
   hlo::Result<hlo::Literal> Pop(const Key& key, llvm::function_ref<hlo::Status()> check,
                                 llvm::function_ref<hlo::Status(const hlo::Shape&)> fits = nullptr);
 
-  /// A channel that has no other use.
+  /// A channel that has no other use; the same number in all processes that ask in the same order.
   int64_t NewChannel();
   [[nodiscard]] bool HasChannel(int64_t channel) const;
+  /// A program that is to run may send through these.
+  void ExpectSendsOf(const hlo::Module& module) const;
+  void Send(int64_t channel, int64_t source, int64_t target, hlo::Literal value);
+  /// Waits. Errors: those of `check`; runtime-collective-timeout, of other processes.
+  hlo::Result<hlo::Literal> Receive(int64_t channel, int64_t source, int64_t target,
+                                    hlo::HostTransfers::Check check);
 
  private:
+  hlo::processes::Processes* processes_;
+  uint64_t client_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<Key, std::deque<hlo::Literal>> queues_;

@@ -34,18 +34,6 @@ Joined& TheJoined() {
   return *joined;
 }
 
-/// Programs of one client cannot have an end in another process.
-hlo::Status CheckChannels(const ClientState& client, const hlo::Module& module) {
-  for (const auto& computation : module.computations())
-    for (const hlo::Instruction* inst : computation->instructions())
-      if (const auto channel = hlo::MeetingPointOf(*inst);
-          channel.first == nullptr && client.boxes()->HasChannel(channel.second))
-        return hlo::Error("unsupported-op", inst->loc(),
-                          "%{0} uses a channel between programs, whose devices are not all in this process",
-                          inst->name());
-  return {};
-}
-
 }  // namespace
 
 hlo::Result<Processes*> ProcessesFor(const ClientOptions& options) {
@@ -71,6 +59,11 @@ hlo::Result<Processes*> ProcessesFor(const ClientOptions& options) {
   if (joined.processes != nullptr)
     std::atexit([] { (void)TheJoined().processes->Conclude(0, "", llvm::nulls()); });
   return joined.processes;
+}
+
+uint64_t NextClientNumber() {
+  static std::atomic<uint64_t> next = 0;
+  return next++;
 }
 
 hlo::Result<std::vector<int>> DevicesFor(const ClientState& client, const CompileOptions& options) {
@@ -106,12 +99,9 @@ hlo::Result<std::unique_ptr<hlo::ClientProgram>> CompileWith(const ClientState& 
                                                              const hlo::CompileOptions& options,
                                                              const hlo::ExecutionOptions& execution) {
   if (execution.network == nullptr) return client.client().Compile(module, options, execution);
-  hlo::Status can = CheckChannels(client, module);
-  hlo::Result<std::unique_ptr<hlo::ClientProgram>> program;
-  if (can) {
-    program = client.client().Compile(module, options, execution);
-    if (!program) can = hlo::Error(program.error());
-  }
+  hlo::Status can;
+  auto program = client.client().Compile(module, options, execution);
+  if (!program) can = hlo::Error(program.error());
   client.client().Do([&] {
     can =
         client.processes()->AgreeToRun(std::move(can), program && *program ? &(*program)->module() : nullptr);

@@ -8,6 +8,9 @@ namespace hlo_toolkit::internal {
 /// once, and to an end when the program does. Null: this one is alone.
 hlo::Result<hlo::processes::Processes*> ProcessesFor(const ClientOptions& options);
 
+/// What a client is called in all processes: they make their clients in the same order.
+uint64_t NextClientNumber();
+
 /// The client's devices of a program. Where they are in several processes, equally many are in each, in
 /// order.
 hlo::Result<std::vector<int>> DevicesFor(const ClientState& client, const CompileOptions& options);
