@@ -126,7 +126,7 @@ Result<ExecutionResult> RunOnDevices(std::vector<std::vector<Literal>> arguments
     if (!group.failed()) run(here.front());
   }
   for (std::thread& t : others) t.join();
-  if (network != nullptr) HLO_CHECK_OK(network->End());
+  if (network != nullptr) HLO_CHECK_OK(network->End(group));
   if (group.failed()) return Error(group.failure());
   return result;
 }

@@ -61,9 +61,10 @@ std::invoke_result_t<Run> RunFor(ClientState& client, const Executable& program,
   };
   DeviceNetwork* const network = options.only_device ? nullptr : options.network;
   if (network == nullptr) return within();
-  network->Enter(place ? *place : network->NextPlace(), program.module());
+  const uint64_t mine = place ? *place : network->NextPlace();
+  network->Enter(mine, program.module());
   std::invoke_result_t<Run> done = within();
-  network->Leave(done ? Status() : Status(Error(done.error())));
+  network->Leave(mine, done ? Status() : Status(Error(done.error())));
   return done;
 }
 

@@ -34,7 +34,7 @@ Processes::Processes(std::unique_ptr<Transport> transport) : engine_(std::move(t
   const Engine::Lock lock = engine_.Acquire();
   engine_.Start([this](int from, MessageKind kind, BinaryReader& message) { Handle(from, kind, message); },
                 [this] {
-                  if (run_) run_->Look();
+                  for (const auto& [group, run] : runs_) run->Look();
                   channels_.Look();
                 });
 }
@@ -123,8 +123,12 @@ void Processes::HandleLeft(int from, BinaryReader& message) {
     for (int to = 1; to < size(); ++to)
       if (to != from) engine_.Post(to, Pack(MessageKind::Gone, int64_t{from}, last_[from].exit_code));
   TellChannels();
-  if (run_)
-    if (const auto early = Early()) run_->Stop(*early);
+  StopRuns();
+}
+
+void Processes::StopRuns() {
+  if (const auto early = Early())
+    for (const auto& [group, run] : runs_) run->Stop(*early);
 }
 
 void Processes::TellChannels() {
@@ -142,8 +146,9 @@ void Processes::Handle(int from, MessageKind kind, BinaryReader& message) {
   if (BelongsToRun(kind)) {
     const BinaryReader behind_kind = message;
     const uint64_t number = message.Number();
-    if (run_ && number == run_number_)
-      run_->Handle(from, kind, message);
+    const auto found = llvm::find_if(runs_, [&](const auto& run) { return run.second->number() == number; });
+    if (found != runs_.end())
+      found->second->Handle(from, kind, message);
     else if (number > run_number_)
       early_.emplace_back(from, Pack(kind) + RestOf(behind_kind));
     else
@@ -187,8 +192,7 @@ void Processes::Handle(int from, MessageKind kind, BinaryReader& message) {
       Last last;
       ArchiveAll(message, rank, last.exit_code);
       last_[static_cast<int>(rank)] = std::move(last);
-      if (run_)
-        if (const auto early = Early()) run_->Stop(*early);
+      StopRuns();
       break;
     }
     case MessageKind::Bye: {
@@ -343,22 +347,30 @@ uint64_t Processes::NextPlace() {
 
 void Processes::Enter(uint64_t place, const Module& module) {
   std::unique_lock lock(places_);
-  left_.wait(lock, [&] { return place_ == place; });
+  passed_.wait(lock, [&] { return place_ == place; });
+  entered_ = true;
   sources_.assign(module.sources().begin(), module.sources().end());
-  begun_ = false;
 }
 
-void Processes::Leave(const Status& why) {
-  if (!begun_) {
+void Processes::PassPlace() {
+  const std::lock_guard lock(places_);
+  if (!std::exchange(entered_, false)) return;
+  ++place_;
+  passed_.notify_all();
+}
+
+void Processes::Leave(uint64_t place, const Status& why) {
+  {
+    const std::lock_guard lock(places_);
+    if (place_ != place) return;
+  }
+  {
     const Engine::Lock lock = engine_.Acquire();
     ++run_number_;
     GiveUpRun(why ? MakeError("runtime-collective-timeout", {}, "process {0} has not begun the run", rank())
                   : why.error());
   }
-  const std::lock_guard lock(places_);
-  sources_.clear();
-  ++place_;
-  left_.notify_all();
+  PassPlace();
 }
 
 void Processes::GiveUpRun(const Diagnostic& why) {
@@ -381,42 +393,47 @@ Status Processes::Begin(DeviceGroup& group, std::chrono::milliseconds timeout, S
   const Engine::Lock lock = engine_.Acquire();
   // Runs are counted where they cannot begin, too.
   ++run_number_;
-  begun_ = true;
   Status can = Check();
   if (can && group.size() % size() != 0)
     can = Error("usage-devices", {}, "{0} processes cannot share {1} devices evenly", size(), group.size());
-  if (!can) {
+  if (can) {
+    runs_[&group] = std::make_unique<Run>(engine_, run_number_, group, sources_, timeout, stop);
+    TakeEarly();
+  } else {
     GiveUpRun(can.error());
-    return can;
   }
-  run_ = std::make_unique<Run>(engine_, run_number_, group, sources_, timeout, stop);
-  TakeEarly();
-  return {};
+  PassPlace();
+  return can;
 }
 
 bool Processes::IsHere(int64_t device, int64_t devices) const {
   return devices % size() != 0 || OwnerOf(device, devices, size()) == rank();
 }
 
-Status Processes::End() {
-  Status status = run_->End();
+Run& Processes::RunOf(const DeviceGroup& group) {
   const Engine::Lock lock = engine_.Acquire();
-  run_.reset();
+  return *runs_.at(&group);
+}
+
+Status Processes::End(DeviceGroup& group) {
+  Status status = RunOf(group).End();
+  const Engine::Lock lock = engine_.Acquire();
+  runs_.erase(&group);
   return status;
 }
 
 Result<Processes::Values> Processes::Exchange(Device& self, const Instruction& inst,
                                               llvm::ArrayRef<int64_t> members, Values contribution,
                                               DeviceGroup::Combine combine, const Flow& flow) {
-  return run_->Exchange(self, inst, members, std::move(contribution), combine, flow);
+  return RunOf(self.group()).Exchange(self, inst, members, std::move(contribution), combine, flow);
 }
-void Processes::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
-  run_->Send(channel, source, target, value);
+void Processes::Send(DeviceGroup& group, int64_t channel, int64_t source, int64_t target, Literal value) {
+  RunOf(group).Send(channel, source, target, value);
 }
 Result<Literal> Processes::Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) {
-  return run_->Receive(self, inst, channel, source);
+  return RunOf(self.group()).Receive(self, inst, channel, source);
 }
-void Processes::Finish(Device& self) { run_->Finish(self); }
-void Processes::Fail(const Diagnostic& why) { run_->Fail(why); }
+void Processes::Finish(Device& self) { RunOf(self.group()).Finish(self); }
+void Processes::Fail(DeviceGroup& group, const Diagnostic& why) { RunOf(group).Fail(why); }
 
 }  // namespace hlo::processes

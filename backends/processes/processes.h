@@ -46,16 +46,16 @@ class Processes final : public DeviceNetwork {
   // DeviceNetwork
   uint64_t NextPlace() override;
   void Enter(uint64_t place, const Module& module) override;
-  void Leave(const Status& why) override;
+  void Leave(uint64_t place, const Status& why) override;
   Status Begin(DeviceGroup& group, std::chrono::milliseconds timeout, StopToken& stop) override;
   [[nodiscard]] bool IsHere(int64_t device, int64_t devices) const override;
-  Status End() override;
+  Status End(DeviceGroup& group) override;
   Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
                           Values contribution, DeviceGroup::Combine combine, const Flow& flow) override;
-  void Send(int64_t channel, int64_t source, int64_t target, Literal value) override;
+  void Send(DeviceGroup& group, int64_t channel, int64_t source, int64_t target, Literal value) override;
   Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) override;
   void Finish(Device& self) override;
-  void Fail(const Diagnostic& why) override;
+  void Fail(DeviceGroup& group, const Diagnostic& why) override;
 
  private:
   struct Last {
@@ -74,19 +74,25 @@ class Processes final : public DeviceNetwork {
   /// What follows for channels from those that have.
   void TellChannels();
 
+  /// The next place may enter, if the program that has this one has not begun before.
+  void PassPlace();
+  Run& RunOf(const DeviceGroup& group);
+  /// No run can go on, now that a process has come to its end.
+  void StopRuns();
   /// This process has no run of the number that others have, or will.
   void GiveUpRun(const Diagnostic& why);
   /// What has come of the run of this number before there was one.
   void TakeEarly();
 
   std::mutex places_;
-  std::condition_variable left_;
-  uint64_t next_place_ = 0, place_ = 0;  // to be taken; that runs
-  std::vector<SourcePtr> sources_;       // of the program that runs
-  bool begun_ = false;                   // it has
-  std::unique_ptr<Run> run_;
-  uint64_t run_number_ = 0;
-  /// Messages of a run that others have begun before this process.
+  std::condition_variable passed_;
+  uint64_t next_place_ = 0, place_ = 0;  // to be taken; that may enter or has
+  bool entered_ = false;                 // it has, and not begun
+  std::vector<SourcePtr> sources_;       // of the program that has
+  /// Under way.
+  std::map<const DeviceGroup*, std::unique_ptr<Run>> runs_;
+  uint64_t run_number_ = 0;  // the last that has begun
+  /// Messages of runs that others have begun before this process.
   std::vector<std::pair<int, std::string>> early_;
   uint64_t share_number_ = 0;
   std::map<uint64_t, std::map<int, std::string>> parts_;  // the first process

@@ -116,9 +116,10 @@ Result<ExecutionResult> RunOn(const Module& module, int64_t replicas, Processes*
         });
   };
   if (processes == nullptr) return run();
-  processes->Enter(processes->NextPlace(), module);
+  const uint64_t place = processes->NextPlace();
+  processes->Enter(place, module);
   auto result = run();
-  processes->Leave(result ? Status() : Status(Error(result.error())));
+  processes->Leave(place, result ? Status() : Status(Error(result.error())));
   return result;
 }
 
@@ -221,8 +222,9 @@ TEST(Processes, WhatOneCannotBeginFailsInAllAndTheNextRunGoesOn) {
     // One that does not even come to its beginning.
     group.Each([&](size_t r) {
       if (r != victim) return (void)(said[r] = RunOn(*module, 2, &group[r]) ? "ran" : "failed");
-      group[r].Enter(group[r].NextPlace(), *module);
-      group[r].Leave(Error("limit-memory", {}, "too much"));
+      const uint64_t place = group[r].NextPlace();
+      group[r].Enter(place, *module);
+      group[r].Leave(place, Error("limit-memory", {}, "too much"));
     });
     EXPECT_EQ(said[1 - victim], "failed");
     group.Each([&](size_t r) { EXPECT_TRUE(RunOn(*module, 2, &group[r])); });
@@ -270,8 +272,9 @@ Literal Numbers(float first, int64_t count) {
 }
 
 /// The first of the numbers that come, or what is wrong.
-std::string Received(Processes& process, const ChannelKey& key = kChannel,
-                     HostTransfers::Check check = [] { return Status(); }) {
+std::string Received(
+    Processes& process, const ChannelKey& key = kChannel,
+    HostTransfers::Check check = [] { return Status(); }) {
   const auto got = process.ReceiveThrough(key, check);
   if (!got) return got.error().message;
   EXPECT_EQ(Bytes(*got), Bytes(Numbers(got->Data<float>()[0], got->shape().dim(0))));
@@ -353,9 +356,10 @@ TEST(Channels, WhatNobodyIsLeftToSendIsNotWaitedFor) {
       group[1 - last].SendThrough(kChannel, Numbers(1, kLarge));
       group[1 - last].Conclude(3, "", llvm::nulls());
     });
-    const std::string wanted = llvm::formatv("process {0} of 2 has ended, with exit code 3, and nobody has "
-                                             "sent what is waited for",
-                                             1 - last)
+    const std::string wanted = llvm::formatv(
+                                   "process {0} of 2 has ended, with exit code 3, and nobody has "
+                                   "sent what is waited for",
+                                   1 - last)
                                    .str();
     EXPECT_EQ(Received(group[last]), "1");
     EXPECT_EQ(Received(group[last]), wanted);

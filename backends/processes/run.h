@@ -24,6 +24,7 @@ class Run {
   Run(Engine& engine, uint64_t number, DeviceGroup& group, llvm::ArrayRef<SourcePtr> sources,
       std::chrono::milliseconds timeout, StopToken& stop);
   ~Run();
+  [[nodiscard]] uint64_t number() const { return number_; }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 

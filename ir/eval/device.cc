@@ -28,8 +28,9 @@ Diagnostic MismatchError(const Instruction& inst, const Brought& a, const Brough
 }
 
 void DeviceNetwork::Refuse(const Module& module, const Diagnostic& why) {
-  Enter(NextPlace(), module);
-  Leave(Error(why));
+  const uint64_t place = NextPlace();
+  Enter(place, module);
+  Leave(place, Error(why));
 }
 
 MeetingPoint MeetingPointOf(const Instruction& inst) {
@@ -95,7 +96,7 @@ Status DeviceGroup::CheckOn(const Instruction& inst) const {
 }
 
 void DeviceGroup::Fail(const Diagnostic& why) {
-  if (network_ != nullptr) network_->Fail(why);
+  if (network_ != nullptr) network_->Fail(*this, why);
   Stop(why);
 }
 
@@ -246,7 +247,7 @@ Result<DeviceGroup::Values> DeviceGroup::Exchange(Device& self, const Instructio
 
 void DeviceGroup::Send(int64_t channel, int64_t source, int64_t target, Literal value) {
   if (host_ && host_->Connects(channel)) return host_->Send(channel, source, target, std::move(value));
-  if (network_ != nullptr) return network_->Send(channel, source, target, std::move(value));
+  if (network_ != nullptr) return network_->Send(*this, channel, source, target, std::move(value));
   const std::lock_guard lock(mutex_);
   channels_[{channel, source, target}].push_back(std::move(value));
   ++progress_;

@@ -11,31 +11,32 @@ class DeviceNetwork {
  public:
   using Values = DeviceGroup::Values;
   virtual ~DeviceNetwork() = default;
-  /// The next place in the order in which programs run; whoever has one enters with it.
+  /// The next place in the order in which programs begin to run; whoever has one enters with it.
   virtual uint64_t NextPlace() = 0;
   /// A program is going to run, whose texts positions point into: until Leave(). Blocks until those with the
-  /// places before it have left.
+  /// places before it have begun or left.
   virtual void Enter(uint64_t place, const Module& module) = 0;
   /// It has run, or could not: `why`. If it has not even begun, its run fails in all processes.
-  virtual void Leave(const Status& why) = 0;
+  virtual void Leave(uint64_t place, const Status& why) = 0;
   /// A program that cannot run here, as `why` says: its run fails in all processes.
   void Refuse(const Module& module, const Diagnostic& why);
-  /// Its run on the devices of `group` begins: all processes begin the same one. `stop` is requested when the
-  /// run fails anywhere. Errors: usage-devices, where the processes cannot share the devices;
-  /// runtime-collective-timeout.
+  /// The run of the program that has entered last begins, on the devices of `group`: all processes begin the
+  /// same one. It goes on until End(), beside those that have begun before. A program that has several runs
+  /// in its place runs alone. `stop` is requested when the run fails anywhere. Errors: usage-devices, where
+  /// the processes cannot share the devices; runtime-collective-timeout.
   virtual Status Begin(DeviceGroup& group, std::chrono::milliseconds timeout, StopToken& stop) = 0;
   /// Whether a device is in this process, of a run that has so many.
   [[nodiscard]] virtual bool IsHere(int64_t device, int64_t devices) const = 0;
   /// The run has ended here: waits for the other processes. All get the same answer: the first failure.
-  virtual Status End() = 0;
+  virtual Status End(DeviceGroup& group) = 0;
 
   /// As the functions of DeviceGroup.
   virtual Result<Values> Exchange(Device& self, const Instruction& inst, llvm::ArrayRef<int64_t> members,
                                   Values contribution, DeviceGroup::Combine combine, const Flow& flow) = 0;
-  virtual void Send(int64_t channel, int64_t source, int64_t target, Literal value) = 0;
+  virtual void Send(DeviceGroup& group, int64_t channel, int64_t source, int64_t target, Literal value) = 0;
   virtual Result<Literal> Receive(Device& self, const Instruction& inst, int64_t channel, int64_t source) = 0;
   virtual void Finish(Device& self) = 0;
-  virtual void Fail(const Diagnostic& why) = 0;
+  virtual void Fail(DeviceGroup& group, const Diagnostic& why) = 0;
 };
 
 /// Where a device is.

@@ -15,8 +15,7 @@ namespace hlo_toolkit::internal {
 class Mailboxes {
  public:
   /// Channels have ends in `processes`, too, whose clients are numbered; null: in this process alone.
-  Mailboxes(hlo::processes::Processes* processes, uint64_t client)
-      : processes_(processes), client_(client) {}
+  Mailboxes(hlo::processes::Processes* processes, uint64_t client) : processes_(processes), client_(client) {}
 
   enum class Kind : uint8_t { Infeed, Outfeed, Channel };
   /// Of infeeds and outfeeds: the client's device. Of channels: number, source and target.
