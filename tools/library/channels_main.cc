@@ -38,7 +38,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 
 /// SIZE and CHANNEL stand for those.
 xla::Executable Compiled(const Session& session, const std::string& text, int64_t channel,
-                         xla::CompileOptions how) {
+                         const xla::CompileOptions& how) {
   const std::string module =
       Replaced(Replaced(text, "SIZE", session.size), "CHANNEL", std::to_string(channel));
   return session.client.Compile(xla::XlaComputation::FromText(module).value(), how).value();

@@ -373,7 +373,8 @@ void AddTransfers(nb::class_<ClientHandle>& client) {
           "The next value that an outfeed of the device gave; waits for it.")
       .def(
           "create_channel", [](const ClientHandle& self) { return self.client->CreateChannelHandle(); },
-          "The number of a channel whose send and recv may be in two programs of this client.");
+          "The number of a channel whose send and recv may be in two programs of this client, and in two\n"
+          "processes: all of them ask for their channels in the same order.");
 }
 
 }  // namespace

@@ -120,7 +120,11 @@ class Client {
   /// The next value that an outfeed of the device gave; waits for it. Errors: INVALID_ARGUMENT, if it is none
   /// of the shape, where one is given; the value stays then. DEADLINE_EXCEEDED, CANCELLED.
   StatusOr<Literal> TransferFromOutfeed(const Shape* shape = nullptr, int device = 0) const;
-  /// A channel whose send and recv may be in two programs of this client.
+  /// A channel whose send and recv may be in two programs of this client, and in two processes: all of them
+  /// make their clients, and ask for their channels, in the same order. A send does not wait; a recv waits
+  /// for the next value, of the same source and target as its program counts devices. Its run is ABORTED
+  /// where the value is of another shape, where a process has died, and where all other processes have ended
+  /// without having sent one and no program of this process can send.
   ChannelHandle CreateChannelHandle() const;
 
   /// Stops all that the client does: runs give CANCELLED.

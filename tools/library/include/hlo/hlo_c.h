@@ -208,7 +208,8 @@ HloError* hlo_client_infeed(const HloClient* client, int64_t device, const char*
  * it stays. */
 HloError* hlo_client_outfeed(const HloClient* client, int64_t device, const char* shape, HloArray* arrays,
                              size_t count);
-/* A number for channel_id whose send and recv may be in two programs of this client. */
+/* A number for channel_id whose send and recv may be in two programs of this client, and in two processes:
+ * all of them ask for their channels in the same order. */
 HloError* hlo_client_channel(const HloClient* client, int64_t* channel);
 
 /* --- Compiling and running --- */
