@@ -39,6 +39,8 @@ Result<ExecutionResult> Client::Run(const Module& module, std::vector<std::vecto
   return program->Run(std::move(arguments), execution);
 }
 
+std::shared_ptr<const ClientActivity> Client::activity() const { return state_->activity(); }
+
 void Client::Do(llvm::function_ref<void()> work) const {
   const ClientWork mine(*state_, nullptr);
   work();

@@ -25,6 +25,11 @@ struct ClientOptions {
   const StopToken* stop = CurrentWork().stop;
 };
 
+/// How many pieces of work, such as compilations and runs, have begun, and how many have ended.
+struct ClientActivity {
+  std::atomic<uint64_t> begun = 0, ended = 0;
+};
+
 /// Programs for one platform. Threads may share it. Several may live side by side, with settings of their
 /// own. The last of it and its programs that goes waits for the runs that are under way.
 class Client {
@@ -49,6 +54,9 @@ class Client {
   /// Compile() and one run.
   Result<ExecutionResult> Run(const Module& module, std::vector<std::vector<Literal>> arguments,
                               const ExecutionOptions& execution = {}) const;
+
+  /// Changes as the client works; may outlive it.
+  [[nodiscard]] std::shared_ptr<const ClientActivity> activity() const;
 
   /// Does the work on this thread as the client's: within its time limit, until somebody stops it.
   void Do(llvm::function_ref<void()> work) const;

@@ -31,11 +31,14 @@ class ClientState {
   Status Reserve(int64_t bytes);
   void Release(int64_t bytes);
 
+  [[nodiscard]] const std::shared_ptr<ClientActivity>& activity() const { return activity_; }
+
  private:
   Platform platform_;
   ClientOptions options_;
   StopToken stop_;
   std::optional<ThreadPool> pool_;
+  std::shared_ptr<ClientActivity> activity_ = std::make_shared<ClientActivity>();
   std::mutex memory_, order_;
   std::condition_variable released_;
   int64_t in_use_ = 0;     // guarded by memory_
@@ -47,11 +50,18 @@ class ClientWork {
  public:
   /// `stop`: a token below the client's, or null.
   ClientWork(ClientState& client, const StopToken* stop)
-      : limited_(stop == nullptr ? &client.stop() : stop), scope_({&limited_, client.pool()}) {
+      : activity_(client.activity()),
+        limited_(stop == nullptr ? &client.stop() : stop),
+        scope_({&limited_, client.pool()}) {
+    ++activity_->begun;
     if (const auto limit = client.options().time_limit; limit.count() > 0) limit_.emplace(limited_, limit);
   }
+  ~ClientWork() { ++activity_->ended; }
+  ClientWork(const ClientWork&) = delete;
+  ClientWork& operator=(const ClientWork&) = delete;
 
  private:
+  std::shared_ptr<ClientActivity> activity_;
   StopToken limited_;
   WorkScope scope_;
   std::optional<TimeLimit> limit_;

@@ -30,7 +30,8 @@ void Channels::MakeOffer(const ChannelKey& key, Literal value, bool again) {
   engine_.Post(0, Pack(MessageKind::Offer, key, number, again, std::move(small)));
 }
 
-Result<Literal> Channels::Receive(Lock& lock, const ChannelKey& key, HostTransfers::Check check) {
+Result<Literal> Channels::Receive(Lock& lock, const ChannelKey& key, HostTransfers::Check check,
+                                  llvm::function_ref<bool()> may_send) {
   Box& box = boxes_[key];
   const bool wants = box.arrived.size() <= box.waiting++;
   if (wants) {
@@ -40,7 +41,7 @@ Result<Literal> Channels::Receive(Lock& lock, const ChannelKey& key, HostTransfe
   const auto asked = [&]() -> Status {
     if (auto trouble = engine_.Trouble(/*at_once=*/Interrupted())) return Error(std::move(*trouble));
     HLO_CHECK_OK(check());
-    if (box.in_vain && !sends_.contains({key.client, key.channel})) return Error(*box.in_vain);
+    if (box.in_vain && !may_send()) return Error(*box.in_vain);
     return {};
   };
   Status status = engine_.Await(lock, [&] { return !box.arrived.empty(); }, asked);

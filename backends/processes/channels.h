@@ -28,10 +28,9 @@ class Channels {
   void Send(const ChannelKey& key, Literal value);
   /// Waits for a value. Errors: those of `check`, which is asked again and again; and
   /// runtime-collective-timeout, where a process has died, or all others have ended without having sent one
-  /// and no program here has an end to send from.
-  Result<Literal> Receive(Lock& lock, const ChannelKey& key, HostTransfers::Check check);
-  /// A program of this process may send through the channel.
-  void WillSend(uint64_t client, int64_t channel) { sends_.insert({client, channel}); }
+  /// and this one, as `may_send` says when it is asked, does not either.
+  Result<Literal> Receive(Lock& lock, const ChannelKey& key, HostTransfers::Check check,
+                          llvm::function_ref<bool()> may_send);
 
   /// A message about channels; the reader stands behind its kind.
   void Handle(int from, MessageKind kind, BinaryReader& message);
@@ -71,8 +70,7 @@ class Channels {
   Engine& engine_;
   std::map<ChannelKey, Queue> queues_;
   std::map<ChannelKey, Box> boxes_;
-  std::set<ChannelKey> surplus_;  // boxes with more than is waited for
-  std::set<std::pair<uint64_t, int64_t>> sends_;
+  std::set<ChannelKey> surplus_;      // boxes with more than is waited for
   std::map<uint64_t, Literal> held_;  // values of this process that the first one knows of, by number
   uint64_t next_number_ = 0;
   size_t wanted_ = 0;  // in all queues

@@ -56,10 +56,23 @@ Engine::~Engine() {
 
 void Engine::Watch(std::vector<Identity> all) { peers_ = std::make_unique<Peers>(rank(), std::move(all)); }
 
+bool Engine::FindGone(bool at_once) {
+  if (peers_->gone()) return true;
+  if (!blamed_ && !peers_->FindGone(Clock::now(), at_once)) return false;
+  // Who has found it before and ended has said so before that.
+  Turn();
+  if (blamed_) peers_->Blame(*blamed_);
+  const int gone = *peers_->gone();
+  for (int to = 0; to < size(); ++to)
+    if (to != rank() && to != gone) Post(to, Pack(MessageKind::Dead, int64_t{gone}));
+  Turn();
+  return true;
+}
+
 std::optional<Diagnostic> Engine::Trouble(bool at_once) {
   const std::optional<int> lost = transport_->lost();
   if (peers_ && lost) peers_->Lose(*lost);
-  if (peers_ && peers_->FindGone(Clock::now(), at_once || lost))
+  if (peers_ && FindGone(at_once || lost))
     return MakeError("runtime-collective-timeout", {}, "{0} {1}", peers_->Name(*peers_->gone()),
                      peers_->HowGone());
   if (lost)
@@ -206,7 +219,13 @@ void Engine::Handle(int from, llvm::StringRef text) {
   if (peers_) peers_->Heard(from, Clock::now());
   BinaryReader reader(text);
   const auto kind = static_cast<MessageKind>(reader.Number());
-  if (kind != MessageKind::Beat && handler_) handler_(from, kind, reader);
+  if (kind == MessageKind::Dead) {
+    int64_t dead = 0;
+    if (Unpack(reader, dead) && dead >= 0 && dead < size() && dead != rank() && !blamed_)
+      blamed_ = static_cast<int>(dead);
+  } else if (kind != MessageKind::Beat && handler_) {
+    handler_(from, kind, reader);
+  }
 }
 
 void Engine::Look() {

@@ -75,6 +75,8 @@ class Engine {
   };
   /// Handles what has come; whether anything has.
   bool Turn();
+  /// Looks for a process that is gone, and tells the others of it.
+  bool FindGone(bool at_once);
   void Handle(int from, llvm::StringRef text);
   void Look();
 
@@ -89,6 +91,7 @@ class Engine {
   Peers::Clock::time_point kept_moved_;  // when something came to these or went
   Peers::Clock::time_point awake_until_;
   std::vector<std::string> to_itself_;
+  std::optional<int> blamed_;  // by others, which have found first that it is gone
   bool closed_ = false;
   std::thread thread_;  // last: it uses the members above
 };

@@ -74,6 +74,8 @@ std::vector<int> Peers::DueBeats(Clock::time_point now) {
   return wanted_by_;
 }
 
+void Peers::Blame(int rank) { gone_ = lost_ = rank; }
+
 void Peers::Lose(int rank) {
   if (!lost_) lost_ = rank;
 }

@@ -40,6 +40,8 @@ class Peers {
   /// Looks for one that is gone, not more often than every few milliseconds but `at_once`; once found it
   /// stays.
   std::optional<int> FindGone(Clock::time_point now, bool at_once = false);
+  /// That it is the one that is gone: others that are may have ended for its sake.
+  void Blame(int rank);
   /// What connects with it has broken.
   void Lose(int rank);
   [[nodiscard]] std::optional<int> gone() const { return gone_; }

@@ -286,14 +286,10 @@ void Processes::SendThrough(const ChannelKey& key, Literal value) {
   channels_.Send(key, std::move(value));
 }
 
-Result<Literal> Processes::ReceiveThrough(const ChannelKey& key, HostTransfers::Check check) {
+Result<Literal> Processes::ReceiveThrough(const ChannelKey& key, HostTransfers::Check check,
+                                          llvm::function_ref<bool()> may_send) {
   Engine::Lock lock = engine_.Acquire();
-  return channels_.Receive(lock, key, check);
-}
-
-void Processes::WillSend(uint64_t client, int64_t channel) {
-  const Engine::Lock lock = engine_.Acquire();
-  channels_.WillSend(client, channel);
+  return channels_.Receive(lock, key, check, may_send);
 }
 
 int Processes::Conclude(int exit_code, const std::string& text, llvm::raw_ostream& err) {

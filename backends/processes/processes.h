@@ -31,12 +31,10 @@ class Processes final : public DeviceNetwork {
   Status AgreeToRun(Status mine, const Module* program);
   /// Gives the first process what the devices of all have given. Others keep what they have.
   Status Collect(ExecutionResult& result);
-  /// Between programs, of which each process may run others: leaves a value for a key, and waits for one.
-  /// `will_send` says beforehand that a program of this process may send. Errors: those of
-  /// Channels::Receive(). Not in the same order everywhere.
+  /// As the functions of Channels; not in the same order everywhere.
   void SendThrough(const ChannelKey& key, Literal value);
-  Result<Literal> ReceiveThrough(const ChannelKey& key, HostTransfers::Check check);
-  void WillSend(uint64_t client, int64_t channel);
+  Result<Literal> ReceiveThrough(const ChannelKey& key, HostTransfers::Check check,
+                                 llvm::function_ref<bool()> may_send);
 
   /// The end: the greatest of all exit codes, for every process. `text` is what the process has to say; what
   /// the first one has not said itself already it writes to `err`, equal texts once, behind `process N: `. A

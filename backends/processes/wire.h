@@ -30,6 +30,7 @@ enum class MessageKind : uint8_t {
   Gone,    // that one does, from there to the others
   Bye,     // all may end, from there
   Beat,    // "I am alive"
+  Dead,    // that another one is not
   // Of channels between programs: to the first process,
   Offer,   // of a value
   Want,    // of one

@@ -19,7 +19,7 @@ class ClientState {
       : client_(platform, std::move(inner)),
         options_(std::move(options)),
         processes_(processes),
-        boxes_(std::make_shared<Mailboxes>(processes, number)) {}
+        boxes_(std::make_shared<Mailboxes>(client_, processes, number)) {}
 
   [[nodiscard]] const hlo::Client& client() const { return client_; }
   [[nodiscard]] const ClientOptions& options() const { return options_; }

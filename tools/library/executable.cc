@@ -73,7 +73,6 @@ hlo::Result<std::shared_ptr<const ExecutableState>> ExecutableState::Make(
     for (const int gpu : inner.gpu.gpus)
       inner.gpu.platform.emulation.devices = std::max(inner.gpu.platform.emulation.devices, gpu + 1);
   }
-  client->boxes()->ExpectSendsOf(*module);
   HLO_TRY(made->program, CompileWith(*client, *module, inner, made->execution));
   made->client = std::move(client);
   made->name = module->name().str();

@@ -1,10 +1,15 @@
 #include "tools/library/mailboxes.h"
 
+#include "ir/support/work.h"
+
 namespace hlo_toolkit::internal {
 namespace {
 
 /// Channels that are asked for have numbers that no program chooses for itself.
 constexpr int64_t kFirstChannel = int64_t{1} << 40;
+/// A client that has done nothing for so long, while other processes have ended, is not going to send
+/// anything.
+constexpr std::chrono::milliseconds kIdle{10000};
 
 }  // namespace
 
@@ -43,26 +48,41 @@ bool Mailboxes::HasChannel(int64_t channel) const {
   return channel >= kFirstChannel && channel - kFirstChannel < channels_;
 }
 
-void Mailboxes::ExpectSendsOf(const hlo::Module& module) const {
-  if (processes_ == nullptr) return;
-  for (const auto& computation : module.computations())
-    for (const hlo::Instruction* inst : computation->instructions())
-      if (const auto [none, channel] = hlo::MeetingPointOf(*inst);
-          inst->kind() == hlo::OpKind::Send && none == nullptr && HasChannel(channel))
-        processes_->WillSend(client_, channel);
-}
-
 void Mailboxes::Send(int64_t channel, int64_t source, int64_t target, hlo::Literal value) {
   if (processes_ != nullptr)
-    processes_->SendThrough({client_, channel, source, target}, std::move(value));
+    processes_->SendThrough({number_, channel, source, target}, std::move(value));
   else
     Push({Kind::Channel, channel, source, target}, std::move(value));
 }
 
+size_t Mailboxes::WaitingRuns() const {
+  const std::lock_guard lock(mutex_);
+  return std::set<const hlo::StopToken*>(waiting_.begin(), waiting_.end()).size();
+}
+
 hlo::Result<hlo::Literal> Mailboxes::Receive(int64_t channel, int64_t source, int64_t target,
                                              hlo::HostTransfers::Check check) {
-  if (processes_ != nullptr) return processes_->ReceiveThrough({client_, channel, source, target}, check);
-  return Pop({Kind::Channel, channel, source, target}, check);
+  if (processes_ == nullptr) return Pop({Kind::Channel, channel, source, target}, check);
+  using Clock = std::chrono::steady_clock;
+  const hlo::StopToken* const mine = hlo::CurrentWork().stop;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.insert(mine);
+  }
+  std::optional<uint64_t> begun_before;
+  Clock::time_point last_busy;
+  // While the client does anything else, or has begun something, it may come to send.
+  const auto may_send = [&] {
+    const uint64_t ended = activity_->ended;  // first: what ends meanwhile counts as under way
+    const uint64_t begun = activity_->begun;
+    if (begun != begun_before || begun - ended > WaitingRuns()) last_busy = Clock::now();
+    begun_before = begun;
+    return Clock::now() - last_busy < kIdle;
+  };
+  auto value = processes_->ReceiveThrough({number_, channel, source, target}, check, may_send);
+  const std::lock_guard lock(mutex_);
+  waiting_.erase(waiting_.find(mine));
+  return value;
 }
 
 hlo::Result<hlo::Literal> ProgramMailbox::Take(int64_t device, Check check) {

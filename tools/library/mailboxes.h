@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "backends/client/client.h"
 #include "backends/processes/processes.h"
 
 namespace hlo_toolkit::internal {
@@ -14,8 +15,9 @@ namespace hlo_toolkit::internal {
 /// Queues of values, by what they are for. Threads share it.
 class Mailboxes {
  public:
-  /// Channels have ends in `processes`, too, whose clients are numbered; null: in this process alone.
-  Mailboxes(hlo::processes::Processes* processes, uint64_t client) : processes_(processes), client_(client) {}
+  /// Of `client`. Channels have ends in `processes`, too, where it has that number; null: in this one alone.
+  Mailboxes(const hlo::Client& client, hlo::processes::Processes* processes, uint64_t number)
+      : activity_(client.activity()), processes_(processes), number_(number) {}
 
   enum class Kind : uint8_t { Infeed, Outfeed, Channel };
   /// Of infeeds and outfeeds: the client's device. Of channels: number, source and target.
@@ -30,16 +32,19 @@ class Mailboxes {
   /// A channel that has no other use; the same number in all processes that ask in the same order.
   int64_t NewChannel();
   [[nodiscard]] bool HasChannel(int64_t channel) const;
-  /// A program that is to run may send through these.
-  void ExpectSendsOf(const hlo::Module& module) const;
   void Send(int64_t channel, int64_t source, int64_t target, hlo::Literal value);
   /// Waits. Errors: those of `check`; runtime-collective-timeout, of other processes.
   hlo::Result<hlo::Literal> Receive(int64_t channel, int64_t source, int64_t target,
                                     hlo::HostTransfers::Check check);
 
  private:
+  /// Runs that wait in Receive(), with a device or several.
+  [[nodiscard]] size_t WaitingRuns() const;
+
+  std::shared_ptr<const hlo::ClientActivity> activity_;
   hlo::processes::Processes* processes_;
-  uint64_t client_;
+  uint64_t number_;
+  std::multiset<const hlo::StopToken*> waiting_;  // what stops each device that does
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<Key, std::deque<hlo::Literal>> queues_;

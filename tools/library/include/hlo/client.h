@@ -124,7 +124,7 @@ class Client {
   /// make their clients, and ask for their channels, in the same order. A send does not wait; a recv waits
   /// for the next value, of the same source and target as its program counts devices. Its run is ABORTED
   /// where the value is of another shape, where a process has died, and where all other processes have ended
-  /// without having sent one and no program of this process can send.
+  /// without having sent one and this one has done nothing but wait for ten seconds.
   ChannelHandle CreateChannelHandle() const;
 
   /// Stops all that the client does: runs give CANCELLED.
