@@ -20,6 +20,9 @@ constexpr Starter kStarters[] = {
     {"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID"},
 };
 
+/// What MPI is told by, of processes that are not started by it.
+constexpr const char* kTold[] = {"PMIX_NAMESPACE", "PMI_FD"};
+
 llvm::StringRef Variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -40,6 +43,8 @@ Result<std::optional<Found>> Find() {
         launch.rank >= launch.size)
       return Error("usage-devices", {}, "{0} is '{1}' and {2} '{3}', expected a number below another one",
                    starter.rank, rank, starter.size, size);
+    if (starter.step != nullptr)
+      launch.has_mpi = llvm::any_of(kTold, [](const char* name) { return !Variable(name).empty(); });
     return Found{std::move(launch), &starter};
   }
   return std::optional<Found>();
@@ -81,7 +86,7 @@ Result<std::optional<Launch>> FindLaunch(const LaunchOptions& options) {
   if (found && !meets) return std::move(found->launch);
   if (!says) return std::optional<Launch>();
   Launch launch{meets ? "a coordinator" : "the user"};
-  if (found) launch = {launch.by, found->launch.rank, found->launch.size};
+  if (found) launch = {launch.by, found->launch.rank, found->launch.size, found->launch.has_mpi};
   if (!found && (!options.rank || !options.world_size))
     return Error("usage-option", {},
                  "of the rank and the world size one is missing; nothing that is set by MPI or Slurm has it");

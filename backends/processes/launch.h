@@ -25,6 +25,8 @@ struct LaunchOptions {
 struct Launch {
   std::string by;  // `MPI`, `Slurm`, `a coordinator` or `the user`
   int64_t rank = 0, size = 1;
+  /// Its starter has told MPI where the others are.
+  bool has_mpi = true;
 };
 
 /// The launch that this process is part of, if any: by mpirun (OMPI_COMM_WORLD_*, PMI_*) or srun (SLURM_*).

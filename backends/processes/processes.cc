@@ -51,12 +51,16 @@ Result<std::unique_ptr<Processes>> Processes::Join(const LaunchOptions& options)
                      options.timeout}));
     return Join(std::move(transport));
   }
+  // MPI itself may end the process.
+  if (launch && launch->size > 1 && !launch->has_mpi)
+    return Error("unavailable-mpi", {},
+                 "no MPI: {0} has started {1} processes and told MPI nothing of them; start them with srun "
+                 "--mpi=pmix, or give --coordinator",
+                 launch->by, launch->size);
   HLO_TRY(std::unique_ptr<Transport> transport, JoinMpi());
   if (launch && launch->size != transport->size())
-    return Error(
-        "unavailable-mpi", {}, "no MPI: {0} knows of {1} processes, the MPI of the plugin of {2}{3}",
-        launch->by, launch->size, transport->size(),
-        launch->by == "Slurm" ? "; start them with srun --mpi=pmix, or pmi2, or give --coordinator" : "");
+    return Error("unavailable-mpi", {}, "no MPI: {0} knows of {1} processes, the MPI of the plugin of {2}",
+                 launch->by, launch->size, transport->size());
   if (launch && launch->rank != transport->rank())
     return Error("unavailable-mpi", {}, "no MPI: by {0} this is process {1}, by the MPI of the plugin {2}",
                  launch->by, launch->rank, transport->rank());

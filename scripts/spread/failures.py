@@ -211,9 +211,18 @@ def slurm(tools):
     step = dict(ENVIRONMENT, SLURM_PROCID='0', SLURM_NTASKS='2')
     code, out, err = tools.finish(tools.start([tools.run, m], env=step))
     expect(code == 0 and 'replica 1' in out, f'script: {code}\n{out}{err}')
-    code, out, err = tools.finish(tools.start([tools.run, m], env=dict(step, SLURM_STEP_ID='0')))
-    expect(code == 7 and 'Slurm knows of 2 processes, the MPI of the plugin of 1; start them with srun --mpi=pmix' in err,
-           f'step: {code}\n{out}{err}')
+    # As srun sets them without --mpi=pmix, where MPI may end the process itself.
+    plain = dict(step, SLURM_STEP_ID='0', SLURM_STEPID='0', SLURM_JOB_ID='7', SLURM_JOBID='7', SLURM_LOCALID='0',
+                 SLURM_NODEID='0', SLURM_NPROCS='2', SLURM_STEP_NUM_TASKS='2', SLURM_STEP_NUM_NODES='1')
+    code, out, err = tools.finish(tools.start([tools.run, m], env=plain))
+    expect(code == 7 and err.strip() == 'error: no MPI: Slurm has started 2 processes and told MPI nothing of them; start them '
+           'with srun --mpi=pmix, or give --coordinator [unavailable-mpi]', f'step: {code}\n{out}{err}')
+    # All of them in one process.
+    code, out, err = tools.finish(tools.start([tools.run, '--launcher=threads', m], env=plain))
+    expect(code == 0 and 'replica 1' in out, f'threads: {code}\n{out}{err}')
+    # What Slurm says and what MPI does need not be the same.
+    code, out, err = tools.finish(tools.start([tools.run, m], env=dict(step, SLURM_STEP_ID='0', PMI_FD='-1')))
+    expect(code == 7 and 'Slurm knows of 2 processes, the MPI of the plugin of 1' in err, f'other: {code}\n{out}{err}')
     code, out, err = tools.finish(tools.start([tools.run, m], env=dict(step, SLURM_STEP_ID='0', SLURM_PROCID='2')))
     expect(code == 2 and "SLURM_PROCID is '2' and SLURM_NTASKS '2', expected a number below another one" in err,
            f'numbers: {code}\n{out}{err}')
