@@ -58,15 +58,16 @@ def conformance(tools):
 
 @case
 def example(tools):
-    """A training loop of the library: weights and losses of one process, to the bit."""
-    program = os.path.join(tools.folder, 'example_data_parallel')
-    if not os.path.exists(program):
-        raise Skipped('the example is not built')
-    code, out, err = tools.finish(tools.start([program], env=ENVIRONMENT))
-    expect(code == 0 and out.count('loss') == 6, f'{code}\n{out}{err}')
-    for count in (2, 4):
-        got = tools.finish(tools.start(['mpirun', '-np', str(count), program], env=ENVIRONMENT))
-        expect(got == (code, out, ''), f'{count} processes: {got}\nexpected\n{out}')
+    """A training loop of the library, and a model in stages: what one process prints, to the bit."""
+    for name, word in (('stages', 'input'), ('data_parallel', 'loss')):
+        program = os.path.join(tools.folder, f'example_{name}')
+        if not os.path.exists(program):
+            raise Skipped('the example is not built')
+        code, out, err = tools.finish(tools.start([program], env=ENVIRONMENT))
+        expect(code == 0 and out.count(word) == 6, f'{code}\n{out}{err}')
+        for count in (2, 4):
+            got = tools.finish(tools.start(['mpirun', '-np', str(count), program], env=ENVIRONMENT))
+            expect(got == (code, out, ''), f'{name}, {count} processes: {got}\nexpected\n{out}')
     code, out, err = tools.finish(tools.start(['mpirun', '-np', '3', program], env=ENVIRONMENT))
     expect(code != 0 and '3 processes cannot share 4 devices evenly' in err, f'{code}\n{out}{err}')
 
