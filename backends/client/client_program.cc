@@ -1,5 +1,7 @@
 #include "backends/client/client_program.h"
 
+#include <new>
+
 #include "backends/client/client_state.h"
 #include "ir/eval/device_network.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -46,7 +48,11 @@ std::invoke_result_t<Run> RunWithin(ClientState& client, int64_t bytes, const Ex
   if (!options.only_device && options.network != nullptr) devices = DevicesHere(*options.network, devices);
   HLO_TRY(const Reservation memory,
           Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
-  return run();
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    return Error("runtime-memory", {}, "out of memory");
+  }
 }
 
 /// The same where others may have devices of the run, in its place among those of the network; `ready`: an

@@ -84,6 +84,18 @@ TEST_P(LibraryClient, RunsOnLiterals) {
   EXPECT_FALSE(client_->Compile(XlaComputation()).ok());
 }
 
+#if !__has_feature(address_sanitizer)  // it ends the program where there is no memory
+TEST_P(LibraryClient, MemoryThatThereIsNotIsAnError) {
+  XlaBuilder builder("large");
+  Broadcast(builder.Parameter(0, ShapeUtil::MakeShape(F32, {}), "x"), {int64_t{1} << 44});
+  const Executable large = Compile(builder.Build().value());
+  const Literal one = LiteralUtil::CreateR0<float>(1);
+  EXPECT_EQ(large.Run({one}).status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(large.ExecuteAsync({ToDevice(one)})->Await().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(large.Execute({ToDevice(one)})->front().Await().code(), StatusCode::kResourceExhausted);
+}
+#endif
+
 TEST_P(LibraryClient, RunsOnBuffers) {
   const Executable pair = Compile(SumAndProduct());
   const Buffer x = ToDevice(Vector({1, 2, 3}));
