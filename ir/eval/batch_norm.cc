@@ -57,10 +57,25 @@ void Map(const View& view, T* out, F f) {
   });
 }
 
-/// The values of a small vector operand.
-Values ToValues(const Literal& vector) {
+/// The values of a small vector operand, one per feature of the view: of a vector whose size at run time is another
+/// one zeros, or not all.
+Values ToValues(const Literal& vector, const View& view) {
   const Literal wide = ConvertLiteral(vector.ToStatic(), ElementType::F64);
-  return {wide.Data<double>().begin(), wide.Data<double>().end()};
+  Values values(wide.Data<double>().begin(), wide.Data<double>().end());
+  values.resize(static_cast<size_t>(view.features));
+  return values;
+}
+
+/// An array without padding in the sizes of another one: zeros where it has no elements at run time.
+Literal InSizesOf(const Literal& like, Literal x) {
+  if (x.shape().dims() == like.shape().dims()) return x;
+  Literal made = Literal::Zeros(like.shape());
+  const auto to = RowMajorStrides(like.shape().dims()), from = RowMajorStrides(x.shape().dims());
+  llvm::SmallVector<CopyDim, 6> dims;
+  for (size_t d = 0; d < to.size(); ++d)
+    dims.push_back({std::min(x.shape().dims()[d], like.shape().dims()[d]), to[d], from[d]});
+  StridedCopy(made.MutableData(), x.data(), Info(x.shape().element_type()).host_bytes(), dims);
+  return made;
 }
 
 Literal FromValues(const Values& values, const Shape& shape) {
@@ -124,8 +139,8 @@ T* MutableLike(Literal& literal, const T*) {
 Result<Literal> EvalBatchNormTraining(EvalContext&, const Instruction& inst,
                                       llvm::MutableArrayRef<Literal> operands) {
   const Literal x = Widened(operands[0]);
-  const Values scale = ToValues(operands[1]), offset = ToValues(operands[2]);
   const View view(x.shape(), inst.attr<BatchNormAttrs>().feature_index);
+  const Values scale = ToValues(operands[1], view), offset = ToValues(operands[2], view);
   const double epsilon = Epsilon(inst);
   Literal out = Literal::Make(x.shape());
   Values mean, variance;
@@ -152,9 +167,10 @@ Result<Literal> EvalBatchNormTraining(EvalContext&, const Instruction& inst,
 Result<Literal> EvalBatchNormInference(EvalContext&, const Instruction& inst,
                                        llvm::MutableArrayRef<Literal> operands) {
   const Literal x = Widened(operands[0]);
-  Values factor = ToValues(operands[1]), shift = ToValues(operands[2]);
-  const Values mean = ToValues(operands[3]), inverse = InverseDeviation(ToValues(operands[4]), Epsilon(inst));
   const View view(x.shape(), inst.attr<BatchNormAttrs>().feature_index);
+  Values factor = ToValues(operands[1], view), shift = ToValues(operands[2], view);
+  const Values mean = ToValues(operands[3], view),
+               inverse = InverseDeviation(ToValues(operands[4], view), Epsilon(inst));
   for (size_t c = 0; c < factor.size(); ++c) {
     factor[c] *= inverse[c];
     shift[c] -= mean[c] * factor[c];
@@ -170,11 +186,12 @@ Result<Literal> EvalBatchNormInference(EvalContext&, const Instruction& inst,
 Result<Literal> EvalBatchNormGrad(EvalContext&, const Instruction& inst,
                                   llvm::MutableArrayRef<Literal> operands) {
   const Literal x = Widened(operands[0]);
-  const Literal dy = ConvertLiteral(operands[4].ToStatic(), x.shape().element_type());
-  const Values scale = ToValues(operands[1]), mean = ToValues(operands[2]), variance = ToValues(operands[3]);
+  const Literal dy = InSizesOf(x, ConvertLiteral(operands[4].ToStatic(), x.shape().element_type()));
+  const View view(x.shape(), inst.attr<BatchNormAttrs>().feature_index);
+  const Values scale = ToValues(operands[1], view), mean = ToValues(operands[2], view),
+               variance = ToValues(operands[3], view);
   const double epsilon = Epsilon(inst);
   const Values inverse = InverseDeviation(variance, epsilon);
-  const View view(x.shape(), inst.attr<BatchNormAttrs>().feature_index);
   const double n = view.count();
   Literal grad = Literal::Make(x.shape());
   Values grad_scale, grad_offset;

@@ -310,7 +310,10 @@ Result<Literal> EvalConvolution(EvalContext& context, const Instruction& inst,
   if (sparsity.rhs) {
     HLO_TRY(operands[1], Densify(inst, operands[1], *sparsity.rhs));
   }
-  if (AnyDynamic(operands)) MakeAllStatic(operands);
+  if (AnyDynamic(operands)) {
+    operands[0] = ToStaticBut(operands[0], attrs.dim_labels->input_feature);
+    operands[1] = ZeroPadding(operands[1]);
+  }
   const Literal result = Convolution(attrs, operands[0], operands[1], inst.shape().element_type()).Run();
   HLO_CHECK_OK(context.CheckInterrupt());
   return ToBounded(result, inst.shape());

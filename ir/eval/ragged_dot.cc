@@ -244,8 +244,16 @@ Literal Scale(const Literal& operand, const Literal& scale, ElementType work) {
 Result<Literal> EvalRaggedDot(EvalContext& context, const Instruction& inst,
                               llvm::MutableArrayRef<Literal> operands) {
   // Padding of dynamic dimensions takes no part (ops-structured §13).
-  if (AnyDynamic(operands)) MakeAllStatic(operands);
   const auto& attrs = inst.attr<RaggedDotAttrs>();
+  if (AnyDynamic(operands)) {
+    Dims lhs(attrs.lhs_batch_dims), rhs(attrs.rhs_batch_dims);
+    llvm::append_range(lhs, attrs.lhs_contracting_dims);
+    llvm::append_range(rhs, attrs.rhs_contracting_dims);
+    llvm::append_range(rhs, attrs.rhs_group_dims);
+    operands[0] = ToStaticBut(operands[0], lhs);
+    operands[1] = ToStaticBut(operands[1], rhs);
+    operands[2] = ZeroPadding(operands[2]);
+  }
   const Shape shape = Shape::ArrayWithDefaultLayout(inst.shape().element_type(), ResultDims(attrs, operands));
   const Literal result = RaggedDot(attrs, operands, shape).Run();
   HLO_CHECK_OK(context.CheckInterrupt());

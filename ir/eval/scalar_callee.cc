@@ -7,6 +7,7 @@
 #include "ir/eval/strided_copy.h"
 #include "ir/support/interrupt.h"
 #include "ir/support/parallel.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace hlo {
 namespace {
@@ -142,6 +143,23 @@ bool AnyDynamic(llvm::ArrayRef<Literal> operands) {
 
 void MakeAllStatic(llvm::MutableArrayRef<Literal> operands) {
   for (Literal& l : operands) l = l.ToStatic();
+}
+
+Literal ToStaticBut(const Literal& literal, llvm::ArrayRef<int64_t> kept) {
+  const Literal part = literal.ToStatic();
+  Dims sizes(part.shape().dims());
+  for (const int64_t d : kept) sizes[static_cast<size_t>(d)] = literal.shape().dim(d);
+  if (part.shape().dims() == llvm::ArrayRef(sizes)) return part;
+  Literal whole = Literal::Zeros(Shape::ArrayWithDefaultLayout(part.shape().element_type(), sizes));
+  const auto to = RowMajorStrides(sizes), from = RowMajorStrides(part.shape().dims());
+  llvm::SmallVector<CopyDim> dims;
+  for (size_t d = 0; d < sizes.size(); ++d) dims.push_back({part.shape().dims()[d], to[d], from[d]});
+  StridedCopy(whole.MutableData(), part.data(), Info(part.shape().element_type()).host_bytes(), dims);
+  return whole;
+}
+
+Literal ZeroPadding(const Literal& literal) {
+  return ToStaticBut(literal, llvm::to_vector(llvm::seq<int64_t>(literal.shape().rank())));
 }
 
 void MakeCommonStatic(llvm::MutableArrayRef<Literal> arrays) {

@@ -120,7 +120,12 @@ XlaOp BroadcastInDim(XlaBuilder* builder, XlaOp operand, Span<const int64_t> out
 
 XlaOp Pad(XlaBuilder* builder, XlaOp operand, XlaOp padding_value, const PaddingConfig& padding_config,
           Location location) {
-  return Emit(builder, {operand, padding_value}, location, [&](Emission& e) {
+  return Emit(builder, {operand, padding_value}, location, [&](Emission& e) -> InstructionOr {
+    // Of a scalar nothing is padded; HLO text has no way to say so.
+    if (e.shape(0).IsArray() && e.shape(0).rank() == 0 && padding_config.dimensions().empty()) {
+      HLO_CHECK_OK(e.ScalarOf(1, e.shape(0).element_type(), "the padding value"));
+      return e.operand(0);
+    }
     hlo::PadAttrs attrs;
     for (const PaddingConfigDimension& d : padding_config.dimensions())
       attrs.padding.push_back({d.edge_padding_low(), d.edge_padding_high(), d.interior_padding()});

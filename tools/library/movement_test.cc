@@ -100,6 +100,16 @@ TEST(LibraryMovement, ArraysAreJoinedPaddedTurned) {
             "{ { 0, 1 }, { 0, 1 } } )");
 }
 
+TEST(LibraryMovement, NothingIsPaddedOfAScalar) {
+  XlaBuilder builder("b");
+  const XlaOp x = builder.Parameter(0, Shape(S32, {}), "x");
+  Pad(x, ConstantR0<int>(&builder, 0), PaddingConfig());
+  EXPECT_EQ(Text(builder), "ROOT x = s32[] parameter(0)\nconstant = s32[] constant(0)\n");
+  XlaBuilder wrong("b");
+  Pad(wrong.Parameter(0, Shape(S32, {}), "x"), ConstantR0<float>(&wrong, 0), PaddingConfig());
+  EXPECT_EQ(Text(wrong), "the padding value is f32[], expected s32[]");
+}
+
 TEST(LibraryMovement, ElementsAreGatheredAndScattered) {
   XlaBuilder adder("add");
   Add(adder.Parameter(0, Shape(S32, {}), "x"), adder.Parameter(1, Shape(S32, {}), "y"));
@@ -130,6 +140,15 @@ TEST(LibraryMovement, SizesAreReadAndSet) {
   Tuple(&builder,
         {GetDimensionSize(x, 0), GetDimensionSize(shorter, 0), Add(shorter, ConstantR0<int>(&builder, 1))});
   EXPECT_EQ(Value(builder), "( 4, 2, {2, 3} )");
+}
+
+TEST(LibraryMovement, ConstantsAreArraysOfOneSize) {
+  XlaBuilder token("b");
+  ConstantLiteral(&token, Literal(Shape::Tuple({Shape(S32, {}), ParseShape("token[]").value()})));
+  EXPECT_EQ(Text(token), "a constant of (s32[], token[]), which is no tuple of arrays");
+  XlaBuilder dynamic("b");
+  ConstantLiteral(&dynamic, Literal(Shape(S32, {3}, {true})));
+  EXPECT_EQ(Text(dynamic), "a constant of s32[<=3], which has dynamic dimensions");
 }
 
 TEST(LibraryMovement, ASplatIsAScalarRepeated) {

@@ -22,6 +22,11 @@ bool IsSplat(const hlo::Literal& literal) {
   return std::memcmp(literal.data(), literal.data() + width, literal.byte_size() - width) == 0;
 }
 
+bool HoldsArraysOnly(const hlo::Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsArray();
+  return llvm::all_of(shape.tuple_shapes(), HoldsArraysOnly);
+}
+
 /// `on_true` or `on_false`, tuples, by branches that return their parameters.
 InstructionOr SelectTuple(Emission& e) {
   HLO_CHECK_OK(e.ScalarOf(0, hlo::ElementType::Pred, "the predicate of a choice between tuples"));
@@ -65,6 +70,8 @@ XlaOp ConstantLiteral(XlaBuilder* builder, const Literal& literal, Location loca
     if (!value) return Wrong("the literal has no value");
     const hlo::Shape shape = value->shape().WithDefaultLayouts();
     if (shape.IsToken()) return e.Add(hlo::OpKind::AfterAll, {});
+    if (!HoldsArraysOnly(shape)) return Wrong("a constant of {0}, which is no tuple of arrays", shape);
+    if (shape.HasDynamicDimension()) return Wrong("a constant of {0}, which has dynamic dimensions", shape);
     if (!shape.IsArray() || !IsSplat(*value))
       return e.Constant(shape.IsArray() ? value->WithShape(shape) : *value);
     hlo::Literal scalar = hlo::Literal::Make(hlo::Shape::ArrayWithDefaultLayout(shape.element_type(), {}));
