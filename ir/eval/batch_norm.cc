@@ -57,8 +57,8 @@ void Map(const View& view, T* out, F f) {
   });
 }
 
-/// The values of a small vector operand, one per feature of the view: of a vector whose size at run time is another
-/// one zeros, or not all.
+/// The values of a small vector operand, one per feature of the view: of a vector whose size at run time is
+/// another one zeros, or not all.
 Values ToValues(const Literal& vector, const View& view) {
   const Literal wide = ConvertLiteral(vector.ToStatic(), ElementType::F64);
   Values values(wide.Data<double>().begin(), wide.Data<double>().end());

@@ -32,7 +32,7 @@ T FloatToInteger(double value, ElementType to) {
   if (IsPred(to)) return value != 0 ? 1 : 0;
   const int bits = Info(to).bits;
   if (IsSigned(to)) {
-    const int64_t max = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
+    const auto max = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);  // of s1 it is 0
     return static_cast<T>(SaturateToSigned(value, -max - 1, max));
   }
   return static_cast<T>(SaturateToUnsigned(value, ~uint64_t{0} >> (64 - bits)));

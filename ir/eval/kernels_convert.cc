@@ -186,7 +186,7 @@ void StochasticConvert(void* out, const void* const* in, int64_t n, const Kernel
   const auto* values = static_cast<const double*>(in[0]);
   const TypeInfo& random = Info(param.from);
   const TypeInfo& target = Info(param.to);
-  const int64_t max = static_cast<int64_t>(~uint64_t{0} >> (65 - target.bits)), min = -max - 1;
+  const auto max = static_cast<int64_t>((uint64_t{1} << (target.bits - 1)) - 1), min = -max - 1;
   for (int64_t i = 0; i < n; ++i) {
     const double x = values[i], magnitude = std::fabs(x);
     int64_t result = SaturateToSigned(x, min, max);

@@ -192,7 +192,9 @@ Result<Literal> EvalSlice(EvalContext&, const Instruction& inst, llvm::MutableAr
   Dims sizes;
   for (const auto [d, range] : llvm::enumerate(inst.attr<SliceAttrs>().slice)) {
     t.from += range.start * from[d];
-    t.dims.push_back({inst.shape().dims()[d], to[d], from[d] * range.stride});
+    const int64_t size = inst.shape().dims()[d];
+    // A stride that nobody goes may be larger than the array.
+    t.dims.push_back({size, to[d], size > 1 ? from[d] * range.stride : 0});
     const int64_t valid = std::min(range.limit, x.DynamicSize(static_cast<int64_t>(d))) - range.start;
     sizes.push_back(valid <= 0 ? 0 : (valid - 1) / range.stride + 1);
   }

@@ -60,8 +60,8 @@ Literal ToBounded(const Literal& value, const Shape& bounded);
 /// True if any operand has run-time sizes.
 bool AnyDynamic(llvm::ArrayRef<Literal> operands);
 void MakeAllStatic(llvm::MutableArrayRef<Literal> operands);
-/// The literal without padding but in the dimensions `kept`, whose sizes other operands share: these stay whole,
-/// with zeros behind their run-time size.
+/// The literal without padding but in the dimensions `kept`, whose sizes other operands share: these stay
+/// whole, with zeros behind their run-time size.
 Literal ToStaticBut(const Literal& literal, llvm::ArrayRef<int64_t> kept);
 /// The same in all dimensions.
 Literal ZeroPadding(const Literal& literal);

@@ -233,7 +233,9 @@ void WindowCopy::Run(void* to, const void* from) const {
 
 llvm::SmallVector<int64_t, 6> RowMajorStrides(llvm::ArrayRef<int64_t> dims) {
   llvm::SmallVector<int64_t, 6> strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
+  // Sizes beside a 0 may have a product without room; nobody takes steps in an empty array.
+  for (size_t d = dims.size(); d-- > 1;)
+    strides[d - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[d]) * static_cast<uint64_t>(dims[d]));
   return strides;
 }
 

@@ -32,7 +32,13 @@ Expr Before(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> operands,
   const int64_t rows = operands[0].dim(0), n = operands[0].dim(1);
   llvm::SmallVector<Instruction*, 6> pairs;
   for (const Expr& operand : operands)
-    for (const int64_t d : {x, y}) pairs.push_back(operand.Broadcast({rows, n, n}, {0, d}));
+    for (const int64_t d : {x, y}) {
+      // Comparators may take floats of another type.
+      const ElementType type =
+          comparator.parameter(static_cast<int64_t>(pairs.size()))->shape().element_type();
+      const Expr pair = operand.Broadcast({rows, n, n}, {0, d});
+      pairs.push_back(pair.shape().element_type() == type ? pair : pair.To(type));
+    }
   MapAttrs map;
   map.dimensions = {0, 1, 2};
   return {make, make.Add(OpKind::Map, pairs, std::move(map), {&comparator})};
