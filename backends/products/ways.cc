@@ -69,8 +69,10 @@ class GroupPlan final : public Plan {
         kernels_(KernelsFor(target.isa)),
         kind_(*GroupKindOf(problem_)),
         groups_(*GroupKernelsFor(kind_, target)),
-        blocks_(
-            CutSteps(problem_, kGroupDepthBytes / Info(problem_.lhs.type).host_bytes(), kGroupDepthUnit)) {}
+        blocks_(CutSteps(
+            problem_,
+            (problem_.windows ? kWindowDepthBytes : kGroupDepthBytes) / Info(problem_.lhs.type).host_bytes(),
+            kGroupDepthUnit)) {}
   bool Run(const void* lhs, const void* rhs, void* out) const override {
     RunGroups(problem_, kind_, groups_, blocks_, kernels_, lhs, rhs, out);
     return true;

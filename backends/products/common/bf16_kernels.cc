@@ -93,7 +93,9 @@ constexpr GroupKernels kKernels = {.name = "pairs in vectors",
                                    .words = &MultiplyWords,
                                    .positions = &RunPositions<WovenPairs>,
                                    .weave = &WeaveLine<WovenPairs>,
-                                   .rows = 256};
+                                   .rows = 256,
+                                   .narrows = true,
+                                   .run_rows = kTileRows};
 
 }  // namespace
 

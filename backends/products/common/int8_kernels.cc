@@ -160,7 +160,8 @@ constexpr GroupKernels kKernels = {.name = "fours in vectors",
                                    .work_per_task = 1e6,
                                    .words = &MultiplyWords,
                                    .rows = 256,
-                                   .moves_left = &IsOfOneSign};
+                                   .moves_left = &IsOfOneSign,
+                                   .run_rows = kTileRows};
 
 }  // namespace
 

@@ -222,6 +222,22 @@ std::pair<int64_t, int64_t> BlockSteps::InsideOfRun(llvm::ArrayRef<int64_t> posi
   return {begin, end};
 }
 
+RowsOfRuns::Some RowsOfRuns::Of(int64_t row, int64_t count, int64_t unit, size_t& edge,
+                                llvm::SmallVectorImpl<const void*>& table) const {
+  if (edge == edges.size() || edges[edge] >= row + count) return {rows.data() + row, offsets.data(), 0};
+  table.resize_for_overwrite(static_cast<size_t>(runs() * count));
+  for (int64_t i = 0; i < count; ++i) {
+    const bool is_edge = edge < edges.size() && edges[edge] == row + i;
+    const void* const* begin = is_edge ? edge_runs.data() + static_cast<int64_t>(edge) * runs() : nullptr;
+    const auto* at = static_cast<const uint8_t*>(rows[static_cast<size_t>(row + i)]);
+    const void** to = table.data() + i;
+    for (int64_t r = 0; r < runs(); ++r, to += count)
+      *to = is_edge ? begin[r] : at + offsets[static_cast<size_t>(r)] * unit;
+    if (is_edge) ++edge;
+  }
+  return {table.data(), nullptr, count};
+}
+
 template <class E>
 void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin, int64_t count,
                       int64_t stride, E* out, const void** at) const {

@@ -64,6 +64,16 @@ struct RowsOfRuns {
   llvm::SmallVector<int64_t, 0> edges;
   llvm::SmallVector<const void*, 0> edge_runs;
   [[nodiscard]] int64_t runs() const { return static_cast<int64_t>(lengths.size()); }
+  /// Run r of row i of some begins at rows[r * stride + i] + offsets[r]; no offsets: zeros.
+  struct Some {
+    const void* const* rows;
+    const int64_t* offsets;
+    int64_t stride;
+  };
+  /// Rows [row, row + count). `edge`: the first of the edges that is not before `row`, which goes on; `table`
+  /// is used for rows with edges; offsets count units of `unit` bytes.
+  Some Of(int64_t row, int64_t count, int64_t unit, size_t& edge,
+          llvm::SmallVectorImpl<const void*>& table) const;
 };
 
 /// Packs elements as they are, by their size.

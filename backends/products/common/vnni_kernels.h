@@ -22,6 +22,16 @@ struct GroupArgs {
   int64_t sums_stride;  // bytes
   bool accumulate;
   int64_t columns = kGroupColumns;  // that are wanted, or more; any others may be left out
+  /// If not null, sums are rounded to BF16 and written here, not to `sums`: only where GroupKernels::narrows,
+  /// with all columns.
+  void* narrow = nullptr;
+  int64_t narrow_stride = 0;  // bytes
+  /// If not null, the rows of the left factor lie apart, in several runs: only where GroupKernels::run_rows.
+  /// Run r of row i has run_words[r] words at run_rows[r * run_stride + i] + run_offsets[r] bytes; no
+  /// offsets: zeros.
+  const void* const* run_rows = nullptr;
+  int64_t runs = 0, run_stride = 0;
+  const int64_t *run_words = nullptr, *run_offsets = nullptr;
 };
 
 inline constexpr int kWordRows = 8, kWordLanes = 16;
@@ -111,6 +121,10 @@ struct GroupKernels {
   /// Left factors of these kinds are moved by 128 to the other sign before they come to `multiply`; may be
   /// null.
   bool (*moves_left)(GroupKind kind) = nullptr;
+  /// `multiply` can write BF16 results of BF16 factors.
+  bool narrows = false;
+  /// The most rows that `multiply` reads by runs, of kinds that are not moved; 0: none.
+  int64_t run_rows = 0;
 };
 
 /// Tile registers (AMX), for all kinds; the instructions of AVX512-BF16, for pairs; those of AVX512-VNNI, for

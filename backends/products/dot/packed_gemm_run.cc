@@ -419,28 +419,6 @@ void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) cons
 }
 
 template <class T>
-void TileRun<T>::ReadRuns(const RowsOfRuns& runs, int64_t row, int64_t height, size_t& edge,
-                          llvm::SmallVectorImpl<const T*>& table, TileArgs<T>& args) {
-  args.runs = runs.runs();
-  args.run_lengths = runs.lengths.data();
-  args.run_offsets = runs.offsets.data();
-  if (edge == runs.edges.size() || runs.edges[edge] >= row + height) return;
-  const auto at = [&](const void* begin) { return static_cast<const T*>(begin); };
-  table.resize(static_cast<size_t>(args.runs * height));
-  for (int64_t i = 0; i < height; ++i) {
-    const bool is_edge = edge < runs.edges.size() && runs.edges[edge] == row + i;
-    const void* const* edge_runs = runs.edge_runs.data() + static_cast<int64_t>(edge) * args.runs;
-    for (int64_t r = 0; r < args.runs; ++r)
-      table[static_cast<size_t>(r * height + i)] =
-          is_edge ? at(edge_runs[r]) : at(runs.rows[static_cast<size_t>(row + i)]) + args.run_offsets[r];
-    if (is_edge) ++edge;
-  }
-  args.a = table.data();
-  args.run_stride = height;
-  args.run_offsets = nullptr;
-}
-
-template <class T>
 void TileRun<T>::FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile,
                             const Fetching& fetching, TileArgs<T>& args) const {
   const int64_t first = (tile - 1) * fetching.lines * fetching.rows;
@@ -461,7 +439,7 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
   Fetching fetching{depth * static_cast<int64_t>(sizeof(T)) / 64, 0};
   if (const int64_t lines = (tiles - 1) * fetching.lines; lines > 0)
     fetching.rows = (depth + lines - 1) / lines;
-  llvm::SmallVector<const T*, 128> table;
+  llvm::SmallVector<const void*, 128> table;
   for (int64_t p = 0, column = 0; column < columns; ++p, column += panel) {
     size_t edge = 0;
     for (int64_t t = 0, row = 0; t < tiles; ++t) {
@@ -483,7 +461,14 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
                        .next_a = fetches ? left.rows + row + height : nullptr,
                        .pack = t > 0 || tiles == 1 ? nullptr : right.pack,
                        .pack_step = panel};
-      if (left.runs != nullptr) ReadRuns(*left.runs, row, height, edge, table, args);
+      if (left.runs != nullptr) {
+        const auto some = left.runs->Of(row, height, sizeof(T), edge, table);
+        args.a = reinterpret_cast<const T* const*>(some.rows);
+        args.run_lengths = left.runs->lengths.data();
+        args.run_offsets = some.offsets;
+        args.runs = left.runs->runs();
+        args.run_stride = some.stride;
+      }
       if ((right.padded || right.pack != nullptr) && column + panel < columns)
         FetchRight(right, p + 1, depth, t, fetching, args);
       row += height;

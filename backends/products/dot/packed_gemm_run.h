@@ -65,10 +65,6 @@ class TileRun {
   void ShareRight();
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
-  /// Has a tile of `height` rows from `row` on read those of `runs`. `edge`: the next of its edges, which
-  /// goes on; `table`: for tiles with edges.
-  static void ReadRuns(const RowsOfRuns& runs, int64_t row, int64_t height, size_t& edge,
-                       llvm::SmallVectorImpl<const T*>& table, TileArgs<T>& args);
   /// Has tile `tile` fetch its share of panel `panel`, which comes next.
   void FetchRight(const Right& right, int64_t panel, int64_t depth, int64_t tile, const Fetching& fetching,
                   TileArgs<T>& args) const;

@@ -86,6 +86,11 @@ class GroupRun {
     const uint8_t* first;
     int64_t stride;             // bytes
     uint8_t* packed = nullptr;  // the first, of rows that have been copied
+    bool in_runs = false;       // rows lie as Tables::runs has it
+  };
+  struct Tables {
+    RowsOfRuns runs;  // lengths in words, offsets in bytes
+    llvm::SmallVector<const void*, 128> table;
   };
 
   void CutResult(int64_t row_most, int64_t column_most) {
@@ -133,49 +138,101 @@ class GroupRun {
     const int64_t stride = RoundUp(piece.columns, kGroupColumns);
     uint8_t* sums = nullptr;
     int64_t sums_stride = stride * 4;
-    const bool direct = IsDirect(piece);
+    const bool direct = IsDirect(piece), narrows = !direct && Narrows(piece);
+    const int64_t first = problem_.out_base + problem_.out_batch.At(piece.batch) +
+                          problem_.out_rows.At(piece.row) + problem_.out_columns.At(piece.column);
     if (direct) {
-      sums = out_ + (problem_.out_base + problem_.out_batch.At(piece.batch) +
-                     problem_.out_rows.At(piece.row) + problem_.out_columns.At(piece.column)) *
-                        4;
+      sums = out_ + first * 4;
       sums_stride = problem_.out_rows.stride() * 4;
-    } else {
+    } else if (!narrows || blocks_.size() > 1) {
       sums = Scratch(ScratchUse::Sums, piece.rows * sums_stride);
     }
+    Tables tables;
     bool accumulate = false;
     for (const Block& block : blocks_) {
       const int64_t padded = RoundUp(block.depth() * bytes_, kGroupStepBytes) / bytes_;
-      const Left left = MakeLeft(piece, block, padded);
+      const Left left = MakeLeft(piece, block, padded, tables);
       const uint8_t* right = MakeRight(piece, block, padded);
-      const auto multiply = [&](int64_t r, int64_t c) {
-        const int64_t rows = std::min(groups_.rows, piece.rows - r);
-        if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
-        groups_.multiply(kind_, rows,
-                         {padded * bytes_ / kGroupStepBytes, left.first + r * left.stride, left.stride,
-                          right + c * padded * bytes_, sums + r * sums_stride + c * 4, sums_stride,
-                          accumulate, piece.columns - c});
+      const auto args_of = [&](int64_t r, int64_t c) {
+        GroupArgs args{padded * bytes_ / kGroupStepBytes,
+                       nullptr,
+                       left.stride,
+                       right + c * padded * bytes_,
+                       nullptr,
+                       sums_stride,
+                       accumulate,
+                       piece.columns - c};
+        if (!left.in_runs) args.left = left.first + r * left.stride;
+        if (sums != nullptr) args.sums = sums + r * sums_stride + c * 4;
+        if (narrows && &block == &blocks_.back()) {
+          args.narrow_stride = problem_.out_rows.stride() * 2;
+          args.narrow = out_ + (first + c) * 2 + r * args.narrow_stride;
+        }
+        return args;
       };
-      if (groups_.rows_stay && piece.columns >= kFewColumns) {
-        for (int64_t r = 0; r < piece.rows; r += groups_.rows)
-          for (int64_t c = 0; c < piece.columns; c += kGroupColumns) multiply(r, c);
-      } else {
-        for (int64_t c = 0; c < piece.columns; c += kGroupColumns)
-          for (int64_t r = 0; r < piece.rows; r += groups_.rows) multiply(r, c);
-      }
+      if (left.in_runs)
+        MultiplyRuns(piece, tables, args_of);
+      else
+        MultiplyRows(piece, prepared, args_of);
       accumulate = true;
     }
-    if (!direct) StoreSums(problem_, kernels_, piece, reinterpret_cast<const T*>(sums), stride, out_);
+    if (!direct && !narrows)
+      StoreSums(problem_, kernels_, piece, reinterpret_cast<const T*>(sums), stride, out_);
   }
 
+  /// All rows and columns of a piece: `args_of`(row, column) is what is multiplied from there on.
+  template <class ArgsOf>
+  void MultiplyRows(const Rectangle& piece, int64_t& prepared, const ArgsOf& args_of) const {
+    const auto multiply = [&](int64_t r, int64_t c) {
+      const int64_t rows = std::min(groups_.rows, piece.rows - r);
+      if (rows != prepared && groups_.prepare != nullptr) groups_.prepare(prepared = rows);
+      groups_.multiply(kind_, rows, args_of(r, c));
+    };
+    if (groups_.rows_stay && piece.columns >= kFewColumns) {
+      for (int64_t r = 0; r < piece.rows; r += groups_.rows)
+        for (int64_t c = 0; c < piece.columns; c += kGroupColumns) multiply(r, c);
+    } else {
+      for (int64_t c = 0; c < piece.columns; c += kGroupColumns)
+        for (int64_t r = 0; r < piece.rows; r += groups_.rows) multiply(r, c);
+    }
+  }
+  /// The same of rows that lie in runs, in tiles of nearly equal heights.
+  template <class ArgsOf>
+  void MultiplyRuns(const Rectangle& piece, Tables& tables, const ArgsOf& args_of) const {
+    const int64_t tiles = (piece.rows + groups_.run_rows - 1) / groups_.run_rows;
+    for (int64_t c = 0; c < piece.columns; c += kGroupColumns) {
+      size_t edge = 0;
+      for (int64_t t = 0, r = 0, rows = 0; t < tiles; ++t, r += rows) {
+        rows = piece.rows / tiles + (t < piece.rows % tiles ? 1 : 0);
+        const auto some = tables.runs.Of(r, rows, 1, edge, tables.table);
+        GroupArgs args = args_of(r, c);
+        args.run_rows = some.rows;
+        args.run_offsets = some.offsets;
+        args.run_stride = some.stride;
+        args.runs = tables.runs.runs();
+        args.run_words = tables.runs.lengths.data();
+        groups_.multiply(kind_, rows, args);
+      }
+    }
+  }
+
+  /// The columns of a piece are vectors of the result.
+  [[nodiscard]] bool HasVectors(const Rectangle& piece) const {
+    return piece.columns % kGroupColumns == 0 && problem_.out_columns.IsUniform() &&
+           problem_.out_columns.stride() == 1 && problem_.out_rows.IsUniform();
+  }
   /// Sums can be made where the result has them.
   [[nodiscard]] bool IsDirect(const Rectangle& piece) const {
-    return IsStoredAs(problem_.type, problem_.compute) && piece.columns % kGroupColumns == 0 &&
-           problem_.out_columns.IsUniform() && problem_.out_columns.stride() == 1 &&
-           problem_.out_rows.IsUniform();
+    return IsStoredAs(problem_.type, problem_.compute) && HasVectors(piece);
+  }
+  /// Tiles round sums to what the result has.
+  [[nodiscard]] bool Narrows(const Rectangle& piece) const {
+    return groups_.narrows && kind_ == GroupKind::Bf16 && problem_.type == ElementType::BF16 &&
+           HasVectors(piece);
   }
 
-  Left MakeLeft(const Rectangle& piece, const Block& block, int64_t padded) const {
-    const Left left = PackLeft(piece, block, padded);
+  Left MakeLeft(const Rectangle& piece, const Block& block, int64_t padded, Tables& tables) const {
+    const Left left = PackLeft(piece, block, padded, tables);
     if (groups_.moves_left == nullptr || !groups_.moves_left(kind_)) return left;
     const int64_t bytes = padded * bytes_;
     uint8_t* moved = left.packed != nullptr ? left.packed : Scratch(ScratchUse::Left, piece.rows * bytes);
@@ -185,7 +242,7 @@ class GroupRun {
   }
 
   /// In the order of steps; where it lies, if it has that there.
-  Left PackLeft(const Rectangle& piece, const Block& block, int64_t padded) const {
+  Left PackLeft(const Rectangle& piece, const Block& block, int64_t padded, Tables& tables) const {
     const Operand& operand = problem_.lhs;
     const BlockSteps steps(operand, block, problem_.channels_outer);
     const uint8_t* data = lhs_ + operand.batch.At(piece.batch) * bytes_;
@@ -202,6 +259,15 @@ class GroupRun {
         TransposeLeft(steps, data, piece, padded, kernels_.transpose8, packed);
       return {packed, stride, packed};
     }
+    const bool moves = groups_.moves_left != nullptr && groups_.moves_left(kind_);
+    if (groups_.run_rows > 0 && !moves && steps.HasLongRuns()) {
+      Packer(kernels_, bytes_).RowsInPlace(steps, data, piece.row, piece.rows, packed, tables.runs);
+      const bool words =
+          llvm::all_of(tables.runs.lengths, [&](int64_t n) { return n * bytes_ % kWordBytes == 0; });
+      for (int64_t& length : tables.runs.lengths) length = length * bytes_ / kWordBytes;
+      for (int64_t& offset : tables.runs.offsets) offset *= bytes_;
+      if (words) return {.first = nullptr, .stride = 0, .in_runs = true};
+    }
     Packer(kernels_, bytes_).Rows(steps, data, piece.row, piece.rows, padded, packed);
     if (used < stride)
       for (int64_t i = 0; i < piece.rows; ++i)
@@ -216,7 +282,7 @@ class GroupRun {
     const int64_t depth = steps.depth();
     E* raw = ScratchFor<E>(ScratchUse::Raw, kMaxPanel * padded);
     std::fill_n(raw + kMaxPanel * depth, kMaxPanel * (padded - depth), E(0));
-    llvm::SmallVector<const E*, kGroupDepthBytes> lines;
+    llvm::SmallVector<const E*, kWindowDepthBytes> lines;
     for (int64_t k = 0; k < padded; ++k) lines.push_back(raw + k * kMaxPanel);
     for (int64_t i = 0; i < piece.rows; i += kMaxPanel) {
       const int64_t count = std::min(kMaxPanel, piece.rows - i);

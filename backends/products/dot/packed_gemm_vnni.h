@@ -28,6 +28,7 @@ void RunGroupRows(const Problem& problem, GroupKind kind, const GroupKernels& gr
                   const std::vector<Block>& blocks, const KernelSet& kernels, const Rows& rows,
                   const void* lhs, const void* rhs, void* out);
 
-inline constexpr int64_t kGroupDepthBytes = 1024;  // of a row of steps that are multiplied at a time
+/// Bytes of a row of steps that are multiplied at a time; windows of nine taps over 64 BF16 numbers are some.
+inline constexpr int64_t kGroupDepthBytes = 1024, kWindowDepthBytes = 1280;
 
 }  // namespace hlo::gemm
