@@ -33,6 +33,9 @@ struct TileArgs {
   /// lengths: all in one; no offsets: zeros.
   const int64_t *run_lengths = nullptr, *run_offsets = nullptr;
   int64_t runs = 1, run_stride = 0;
+  /// So many tiles, one after the other, with the next rows of a and c; several only without `next_a`,
+  /// `next_b` and `pack`. Rows of c begin at c[i] + c_offset.
+  int64_t tiles = 1, c_offset = 0;
 };
 
 /// A batch of products of few rows and columns: c[p][i][j] = sum over k < depth of a[p][i][k] * b[p][k][j], k

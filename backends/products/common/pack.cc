@@ -178,7 +178,8 @@ int64_t BlockSteps::TapRun(size_t tap) const {
   int64_t run = std::min(taps.RunFrom(at), block_.tap_end - at);
   // Positions must go on as offsets do: where lines of the window are as long as those of the array only the
   // latter have no end.
-  for (const Bound& bound : operand_.bounds) run = std::min(run, bound.tap.RunFrom(at));
+  for (const Bound& bound : operand_.bounds)
+    run = bound.tap.stride() < 0 ? 1 : std::min(run, bound.tap.RunFrom(at));
   return run;
 }
 
@@ -209,17 +210,14 @@ bool BlockSteps::IsInside(const RowSet& rows, int64_t row) const {
 
 std::pair<int64_t, int64_t> BlockSteps::InsideOfRun(llvm::ArrayRef<int64_t> positions, int64_t tap,
                                                     int64_t count) const {
-  const auto inside = [&](int64_t t) {
-    for (size_t b = 0; b < reach_.size(); ++b) {
-      const int64_t at = positions[b] + positions_[b][static_cast<size_t>(t)];
-      if (at < 0 || at >= operand_.bounds[b].size) return false;
-    }
-    return true;
-  };
-  int64_t begin = tap, end = tap + count;
-  while (begin < end && !inside(begin)) ++begin;
-  while (begin < end && !inside(end - 1)) --end;
-  return {begin, end};
+  int64_t begin = 0, end = count;
+  for (size_t b = 0; b < reach_.size(); ++b) {
+    const auto* first = positions_[b].data() + tap;
+    const int64_t at = positions[b] + first[0], step = count > 1 ? first[1] - first[0] : 0;
+    NarrowToInside(at, at, step, operand_.bounds[b].size, begin, end);
+  }
+  begin = std::min(begin, count);
+  return {tap + begin, tap + std::max(begin, end)};
 }
 
 RowsOfRuns::Some RowsOfRuns::Of(int64_t row, int64_t count, int64_t unit, size_t& edge,

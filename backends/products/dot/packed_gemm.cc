@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kBlockBytes = 2048;
 /// The same where the right factor is read as it lies, whose rows may share few sets of the caches.
 constexpr int64_t kStepsInPlace = 192;
-constexpr int64_t kRowPiece = 256;  // rows of the result done at a time
+constexpr int64_t kRowPiece = 256;        // rows of the result done at a time
+constexpr int64_t kWindowRowPiece = 512;  // the same where rows of windows are read as they lie
 /// The latter if rows are cut, of a right factor whose columns lie side by side as tiles read them.
 constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePiece = 64;
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
@@ -102,11 +103,14 @@ void TilePlan::CutResult() {
   };
   // Each piece but the first of its rows meets the left factor in the second cache or beyond: wide ones do so
   // less often. The right factor is packed once for all pieces.
-  const bool cut = rows > kRowPiece + kRowPiece / 2;
+  const Operand& left = problem_.lhs;
+  const int64_t most_rows =
+      problem_.windows && left.channel_stride == 1 && IsPlain(problem_, left) ? kWindowRowPiece : kRowPiece;
+  const bool cut = rows > most_rows + most_rows / 2;
   const Operand& right = problem_.rhs;
   const bool wide =
       IsPlain(problem_, right) && right.bounds.empty() && right.rows.IsUniform() && right.rows.stride() == 1;
-  int64_t row_most = cut ? kRowPiece : rows, panels_most = kPanelsPerPiece;
+  int64_t row_most = cut ? most_rows : rows, panels_most = kPanelsPerPiece;
   if (cut) panels_most = wide ? kPanelsPerWidePiece : kPanelsPerCutPiece;
   const bool large = static_cast<double>(rows) * static_cast<double>(columns) *
                          static_cast<double>(problem_.depth()) * static_cast<double>(batches) >

@@ -30,15 +30,6 @@ int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit 
 
 }  // namespace
 
-/// Tables of one thread.
-template <class T>
-struct TileRun<T>::Tables {
-  llvm::SmallVector<const T*, 256> rows;
-  llvm::SmallVector<T*, 256> targets;
-  llvm::SmallVector<int64_t, 256> offsets;
-  RowsOfRuns runs;
-};
-
 template <class T>
 TileRun<T>::TileRun(const TilePlan& plan, const void* lhs, const void* rhs, void* out)
     : plan_(plan),
@@ -191,7 +182,10 @@ void TileRun<T>::Sum(const Piece& piece, size_t first, size_t end, Tables& table
     Right right{};
     MakeLeft(piece, block, tables, left);
     MakeRight(piece, b, right);
-    Multiply(piece, left, right, block.depth() * plan_.parts_, accumulate, tables.targets.data());
+    if (left.in_runs)
+      MultiplyRuns(piece, right, block.depth() * plan_.parts_, accumulate, tables);
+    else
+      Multiply(piece, left, right, block.depth() * plan_.parts_, accumulate, tables.targets.data());
     accumulate = true;
   }
 }
@@ -286,8 +280,8 @@ void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables
     packer.RowsInPlace(steps, data, piece.row_begin, rows, packed, tables.runs);
     for (int64_t& length : tables.runs.lengths) length *= parts;
     for (int64_t& offset : tables.runs.offsets) offset *= parts;
-    left.runs = &tables.runs;
-    left.rows = reinterpret_cast<const T* const*>(tables.runs.rows.data());
+    left.in_runs = true;
+    SetEdgesApart(tables);
   } else {
     packer.Rows(steps, data, piece.row_begin, rows, depth, raw);
     for (int64_t i = 0; i < rows; ++i) tables.rows[static_cast<size_t>(i)] = packed + i * depth * parts;
@@ -439,15 +433,13 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
   Fetching fetching{depth * static_cast<int64_t>(sizeof(T)) / 64, 0};
   if (const int64_t lines = (tiles - 1) * fetching.lines; lines > 0)
     fetching.rows = (depth + lines - 1) / lines;
-  llvm::SmallVector<const void*, 128> table;
   for (int64_t p = 0, column = 0; column < columns; ++p, column += panel) {
-    size_t edge = 0;
     for (int64_t t = 0, row = 0; t < tiles; ++t) {
       const int64_t height = least + (t < higher ? 1 : 0);
       T* to[Tiles<T>::kMaxRows];
       for (int64_t i = 0; i < height; ++i) to[i] = targets[row + i] + column;
       // The first panel meets rows that are still far away.
-      const bool fetches = p == 0 && left.step == 1 && left.runs == nullptr && row + 2 * height <= rows,
+      const bool fetches = p == 0 && left.step == 1 && row + 2 * height <= rows,
                  packed = right.pack != nullptr && t > 0;
       TileArgs<T> args{.depth = depth,
                        .a = left.rows + row,
@@ -461,14 +453,6 @@ void TileRun<T>::Multiply(const Piece& piece, const Left& left, const Right& rig
                        .next_a = fetches ? left.rows + row + height : nullptr,
                        .pack = t > 0 || tiles == 1 ? nullptr : right.pack,
                        .pack_step = panel};
-      if (left.runs != nullptr) {
-        const auto some = left.runs->Of(row, height, sizeof(T), edge, table);
-        args.a = reinterpret_cast<const T* const*>(some.rows);
-        args.run_lengths = left.runs->lengths.data();
-        args.run_offsets = some.offsets;
-        args.runs = left.runs->runs();
-        args.run_stride = some.stride;
-      }
       if ((right.padded || right.pack != nullptr) && column + panel < columns)
         FetchRight(right, p + 1, depth, t, fetching, args);
       row += height;

@@ -23,11 +23,11 @@ class TileRun {
     [[nodiscard]] int64_t rows() const { return row_end - row_begin; }
     [[nodiscard]] int64_t columns() const { return column_end - column_begin; }
   };
-  /// Where the rows of a factor's block are: element (i, k) at rows[i][k * step], or as `runs` has it.
+  /// Where the rows of a factor's block are: element (i, k) at rows[i][k * step].
   struct Left {
     const T* const* rows;
     int64_t step;
-    const RowsOfRuns* runs = nullptr;
+    bool in_runs = false;  // rows lie as Tables::runs has it
   };
   /// Panel p of the other factor: row k at first + p * panel_distance + k * step.
   struct Right {
@@ -40,7 +40,15 @@ class TileRun {
   struct Fetching {
     int64_t lines, rows;
   };
-  struct Tables;
+  /// Tables of one thread.
+  struct Tables {
+    llvm::SmallVector<const T*, 256> rows;
+    llvm::SmallVector<T*, 256> targets;
+    llvm::SmallVector<int64_t, 256> offsets;
+    RowsOfRuns runs;
+    llvm::SmallVector<const T*, 0> edges;  // run by run, all that have edges
+    llvm::SmallVector<T*, 0> run_targets;  // of rows without edges, and with
+  };
 
   /// A batch of small products whose operands lie as the tiles read them; false: it is none.
   bool RunInPlace() const;
@@ -63,6 +71,13 @@ class TileRun {
   void PackRight(const BlockSteps& steps, int64_t batch, int64_t column, int64_t columns, T* packed) const;
   /// Packs the right factor once for all pieces, if several would do so.
   void ShareRight();
+  /// Puts rows that lie in runs without edges before those with: pointers and, from `targets`, sums.
+  static void SetEdgesApart(Tables& tables);
+  /// The same as Multiply() of such rows.
+  void MultiplyRuns(const Piece& piece, const Right& right, int64_t depth, bool accumulate,
+                    const Tables& tables) const;
+  /// Tiles of nearly equal heights of `count` rows, to whose end `args` goes on.
+  void RunTiles(TileArgs<T>& args, int64_t count) const;
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,
                 T* const* targets) const;
   /// Has tile `tile` fetch its share of panel `panel`, which comes next.
