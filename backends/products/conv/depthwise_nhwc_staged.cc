@@ -1,6 +1,7 @@
 #include "backends/products/conv/depthwise_nhwc_staged.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "backends/products/common/scratch.h"
 #include "backends/products/common/subnormals.h"
@@ -14,9 +15,11 @@ namespace {
 constexpr int64_t kMostTaps = 128;
 /// Products for each staged element of types that other ways read at once, worth staging them.
 constexpr int64_t kLeastReuse = 5;
-constexpr int64_t kPieceWork = 1 << 15;   // products worth waking a thread for
-constexpr int64_t kMostStaged = 2048;     // positions of a band, by preference
-constexpr int64_t kMostPositions = 8192;  // at all
+constexpr int64_t kPieceWork = 1 << 15;    // products worth waking a thread for
+constexpr int64_t kMostStaged = 2048;      // positions of a band, by preference
+constexpr int64_t kMostPositions = 8192;   // at all
+constexpr int64_t kLeastInside = 8;        // outputs of a line that are worth reading where they lie
+constexpr int64_t kBandBytes = 384 << 10;  // of an image that is read where it lies, for all features
 
 /// Positions that windows of so many outputs reach.
 int64_t LengthOf(const WindowDimension& d, int64_t outputs) {
@@ -30,6 +33,15 @@ int64_t OutputsOfBand(const Windows& windows) {
   for (const WindowDimension& d : llvm::drop_begin(windows.dims)) line *= LengthOf(d, d.outputs);
   const int64_t most = kMostStaged / line - LengthOf(first, 1);
   return std::clamp<int64_t>(1 + most / std::max<int64_t>(first.per_output, 1), 1, first.outputs);
+}
+
+/// The outputs [begin, end) whose windows are inside.
+std::pair<int64_t, int64_t> InsideOf(const WindowDimension& d) {
+  const int64_t reach = d.base + (d.taps - 1) * d.per_tap;  // of output 0
+  if (d.per_output == 0) return {0, d.base >= 0 && reach < d.size ? d.outputs : 0};
+  const int64_t begin = d.base < 0 ? (-d.base + d.per_output - 1) / d.per_output : 0,
+                end = reach < d.size ? (d.size - 1 - reach) / d.per_output + 1 : 0;
+  return {std::min(begin, d.outputs), std::max(std::min(begin, d.outputs), std::min(end, d.outputs))};
 }
 
 class LaneRun {
@@ -71,6 +83,7 @@ class LaneRun {
     weights_at_.resize(offsets_.size());
     Index(offsets).Fill(0, problem.taps(), offsets_.data());
     Index(weights).Fill(0, problem.taps(), weights_at_.data());
+    if (IsReadInPlace()) ReadInPlace();
   }
 
   void Run() const {
@@ -104,7 +117,94 @@ class LaneRun {
     return f;
   }
 
+  /// Vectors of the image are those of the result, floats, in two dimensions with most of a line inside.
+  [[nodiscard]] bool IsReadInPlace() const {
+    if (problem_.lhs.type != ElementType::F32 || problem_.type != ElementType::F32 ||
+        problem_.columns() != 1 || features_ % kFeatureLanes != 0 || windows_.dims.size() != 2)
+      return false;
+    const auto [begin, end] = InsideOf(last_);
+    return end - begin >= kLeastInside && end - begin >= last_.outputs / 2;
+  }
+
+  void ReadInPlace() {
+    const WindowDimension& first = windows_.dims[0];
+    std::tie(inside_begin_, inside_end_) = InsideOf(last_);
+    std::tie(lines_begin_, lines_end_) = InsideOf(first);
+    const int64_t line_bytes =
+        std::max<int64_t>(first.per_output * std::abs(first.lhs_stride) * lhs_bytes_, 1);
+    band_ = std::clamp<int64_t>(kBandBytes / line_bytes, 1, first.outputs);
+    bands_ = (first.outputs + band_ - 1) / band_;
+    column_pitch_ = LengthOf(last_, 1) * kFeatureLanes;
+    const int64_t line = pitches_[0] * LengthOf(first, 1), column = LengthOf(first, band_) * column_pitch_;
+    staged_ = std::max(line, column);
+    in_offsets_.resize(offsets_.size());
+    column_offsets_.resize(offsets_.size());
+    Index({Axis{first.taps, first.per_tap * first.lhs_stride},
+           Axis{last_.taps, last_.per_tap * last_.lhs_stride}})
+        .Fill(0, problem_.taps(), in_offsets_.data());
+    Index({Axis{first.taps, first.per_tap * column_pitch_}, Axis{last_.taps, last_.per_tap * kFeatureLanes}})
+        .Fill(0, problem_.taps(), column_offsets_.data());
+  }
+
+  /// A band of lines: those whose windows are inside are read where they lie but for their ends, and others
+  /// are staged.
+  void PieceInPlace(int64_t image, int64_t band, int64_t vector) const {
+    const Features features = FeaturesOf(vector);
+    const WindowDimension& first = windows_.dims[0];
+    const int64_t begin = band * band_, end = std::min(begin + band_, first.outputs),
+                  from = origin_ + image * windows_.lhs_image + features.input,
+                  to = problem_.out_base + problem_.out_batch.At(0) + image * windows_.out_image +
+                       features.first,
+                  inside_from = std::clamp(lines_begin_, begin, end),
+                  inside_to = std::clamp(lines_end_, inside_from, end);
+    float* const weights = ScratchFor<float>(ScratchUse::Right, problem_.taps() * kFeatureLanes);
+    TakeWeights(features, weights);
+    const auto* in = reinterpret_cast<const float*>(lhs_) + from +
+                     (last_.base + inside_begin_ * last_.per_output) * last_.lhs_stride;
+    auto* out = reinterpret_cast<float*>(out_) + to;
+    for (int64_t o = begin; o < end; ++o) {
+      if (o < inside_from || o >= inside_to) {
+        float* const staged = ScratchFor<float>(ScratchUse::Expanded, staged_);
+        Stage(0, from, o * first.per_output, LengthOf(first, 1), features, staged);
+        Line(features, staged, weights, last_.outputs, to + o * first.out_stride);
+        continue;
+      }
+      AddLaneWindows({in + (first.base + o * first.per_output) * first.lhs_stride,
+                      last_.per_output * last_.lhs_stride, in_offsets_.data(), problem_.taps(), LineTaps(),
+                      weights, inside_end_ - inside_begin_,
+                      out + o * first.out_stride + inside_begin_ * last_.out_stride, last_.out_stride});
+    }
+    if (inside_from == inside_to) return;
+    for (int64_t o = 0; o < last_.outputs; ++o) {
+      if (o == inside_begin_) o = inside_end_;
+      if (o < last_.outputs)
+        Column(from, inside_from, inside_to - inside_from, o, weights, out + o * last_.out_stride);
+    }
+  }
+
+  /// Output `o` of lines whose windows reach beyond their ends alone; `out` is that of line 0.
+  void Column(int64_t from, int64_t line, int64_t lines, int64_t o, const float* weights, float* out) const {
+    const WindowDimension& first = windows_.dims[0];
+    float* const staged = ScratchFor<float>(ScratchUse::Expanded, staged_);
+    const int64_t at = o * last_.per_output + last_.base, width = LengthOf(last_, 1),
+                  low = std::clamp<int64_t>(-at, 0, width),
+                  high = std::clamp<int64_t>(last_.size - at, low, width);
+    const float* in = reinterpret_cast<const float*>(lhs_) + from +
+                      (first.base + line * first.per_output) * first.lhs_stride +
+                      (at + low) * last_.lhs_stride;
+    float* to = staged;
+    for (int64_t l = 0; l < LengthOf(first, lines); ++l, in += first.lhs_stride, to += column_pitch_) {
+      std::fill_n(to, low * kFeatureLanes, 0.0F);
+      for (int64_t j = low; j < high; ++j)
+        std::copy_n(in + (j - low) * last_.lhs_stride, kFeatureLanes, to + j * kFeatureLanes);
+      std::fill_n(to + high * kFeatureLanes, (width - high) * kFeatureLanes, 0.0F);
+    }
+    AddLaneWindows({staged, first.per_output * column_pitch_, column_offsets_.data(), problem_.taps(), 1,
+                    weights, lines, out + line * first.out_stride, first.out_stride});
+  }
+
   void Piece(int64_t image, int64_t band, int64_t vector) const {
+    if (!in_offsets_.empty()) return PieceInPlace(image, band, vector);
     const Features features = FeaturesOf(vector);
     const WindowDimension& first = windows_.dims[0];
     const int64_t begin = band * band_, outputs = std::min(band_, first.outputs - begin);
@@ -164,12 +264,16 @@ class LaneRun {
 
   void Line(const Features& features, const float* staged, const float* weights, int64_t count,
             int64_t to) const {
-    float* const sums = ScratchFor<float>(ScratchUse::Sums, count * kFeatureLanes);
-    const int64_t line_taps = last_.per_tap == last_.per_output ? last_.taps : 1;
-    AddLaneWindows({staged, last_.per_output * kFeatureLanes, offsets_.data(), problem_.taps(), line_taps,
-                    weights, count, sums});
+    const bool direct = problem_.type == ElementType::F32 && features.used == kFeatureLanes;
+    float* const sums = direct ? reinterpret_cast<float*>(out_) + to
+                               : ScratchFor<float>(ScratchUse::Sums, count * kFeatureLanes);
+    AddLaneWindows({staged, last_.per_output * kFeatureLanes, offsets_.data(), problem_.taps(), LineTaps(),
+                    weights, count, sums, direct ? last_.out_stride : kFeatureLanes});
+    if (direct) return;
     out_codes_.store(sums, count, features.used, out_ + to * out_bytes_, last_.out_stride * out_bytes_);
   }
+
+  [[nodiscard]] int64_t LineTaps() const { return last_.per_tap == last_.per_output ? last_.taps : 1; }
 
   const Problem& problem_;
   const Windows& windows_;
@@ -185,6 +289,11 @@ class LaneRun {
   int64_t staged_ = 0;                     // floats of a band
   llvm::SmallVector<int64_t, 3> pitches_;  // of staged positions, by dimension
   std::vector<int64_t> offsets_, weights_at_;
+  // Of images that are read where they lie: offsets of taps in the image, and in a column that is staged, …
+  std::vector<int64_t> in_offsets_, column_offsets_;
+  int64_t column_pitch_ = 0;                   // … whose lines are so many floats
+  int64_t inside_begin_ = 0, inside_end_ = 0;  // outputs of a line whose windows are inside
+  int64_t lines_begin_ = 0, lines_end_ = 0;    // of lines
 };
 
 /// Neighbours at a distance of `stride`, or nothing that has neighbours.

@@ -143,7 +143,7 @@ template <int Rows, int Taps>
     }
   }
 #pragma clang loop unroll(full)
-  for (int i = 0; i < Rows; ++i) _mm512_storeu_ps(args.sums + (first + i) * kFeatureLanes, sums[i]);
+  for (int i = 0; i < Rows; ++i) _mm512_storeu_ps(args.sums + (first + i) * args.sums_step, sums[i]);
 }
 
 template <int Taps>

@@ -25,9 +25,9 @@ struct LaneCodes {
 /// The processor must have AVX512.
 const LaneCodes& LaneCodesFor(LaneType type);
 
-/// Vector i of `sums` is the sum over taps t of vector i * step + offsets[t] of `in` times vector t of the
-/// weights, for i < count; steps and offsets count floats. Taps are whole lines of `line_taps`, each of which
-/// lies a step after the one before.
+/// Vector i of the sums, which begins at sums[i * sums_step], is the sum over taps t of vector i * step +
+/// offsets[t] of `in` times vector t of the weights, for i < count; steps and offsets count floats. Taps are
+/// whole lines of `line_taps`, each of which lies a step after the one before.
 struct LaneWindows {
   const float* in;
   int64_t step;
@@ -36,6 +36,7 @@ struct LaneWindows {
   const float* weights;
   int64_t count;
   float* sums;
+  int64_t sums_step = kFeatureLanes;
 };
 /// The processor must have AVX512.
 void AddLaneWindows(const LaneWindows& args);
