@@ -19,6 +19,7 @@ constexpr int64_t kPieceWork = 1 << 15;    // products worth waking a thread for
 constexpr int64_t kMostStaged = 2048;      // positions of a band, by preference
 constexpr int64_t kMostPositions = 8192;   // at all
 constexpr int64_t kLeastInside = 8;        // outputs of a line that are worth reading where they lie
+constexpr int64_t kLongLine = 24;          // outputs of a line, one position apart: as fast as a library
 constexpr int64_t kBandBytes = 384 << 10;  // of an image that is read where it lies, for all features
 
 /// Positions that windows of so many outputs reach.
@@ -42,6 +43,16 @@ std::pair<int64_t, int64_t> InsideOf(const WindowDimension& d) {
   const int64_t begin = d.base < 0 ? (-d.base + d.per_output - 1) / d.per_output : 0,
                 end = reach < d.size ? (d.size - 1 - reach) / d.per_output + 1 : 0;
   return {std::min(begin, d.outputs), std::max(std::min(begin, d.outputs), std::min(end, d.outputs))};
+}
+
+/// Vectors of the image are those of the result, floats, in two dimensions with most of a line inside.
+bool IsReadInPlace(const Problem& problem) {
+  if (problem.lhs.type != ElementType::F32 || problem.type != ElementType::F32 || problem.columns() != 1 ||
+      problem.batches() % kFeatureLanes != 0 || problem.windows->dims.size() != 2)
+    return false;
+  const WindowDimension& last = problem.windows->dims.back();
+  const auto [begin, end] = InsideOf(last);
+  return end - begin >= kLeastInside && end - begin >= last.outputs / 2;
 }
 
 class LaneRun {
@@ -83,7 +94,7 @@ class LaneRun {
     weights_at_.resize(offsets_.size());
     Index(offsets).Fill(0, problem.taps(), offsets_.data());
     Index(weights).Fill(0, problem.taps(), weights_at_.data());
-    if (IsReadInPlace()) ReadInPlace();
+    if (IsReadInPlace(problem)) ReadInPlace();
   }
 
   void Run() const {
@@ -115,15 +126,6 @@ class LaneRun {
     for (int64_t l = 0; l < kFeatureLanes; ++l)
       f.lanes[l] = static_cast<int32_t>((f.first + std::min(l, f.used - 1)) / each - f.input);
     return f;
-  }
-
-  /// Vectors of the image are those of the result, floats, in two dimensions with most of a line inside.
-  [[nodiscard]] bool IsReadInPlace() const {
-    if (problem_.lhs.type != ElementType::F32 || problem_.type != ElementType::F32 ||
-        problem_.columns() != 1 || features_ % kFeatureLanes != 0 || windows_.dims.size() != 2)
-      return false;
-    const auto [begin, end] = InsideOf(last_);
-    return end - begin >= kLeastInside && end - begin >= last_.outputs / 2;
   }
 
   void ReadInPlace() {
@@ -339,6 +341,13 @@ Fit FitLanes(const Problem& problem, const Target& target) {
 }
 
 bool IsOfLanes(const Problem& problem, const Target& target) { return FitLanes(problem, target).suits(); }
+
+bool IsOfLongLines(const Problem& problem, const Target& target) {
+  if (!IsOfLanes(problem, target) || !IsReadInPlace(problem)) return false;
+  const WindowDimension& last = problem.windows->dims.back();
+  const auto [begin, end] = InsideOf(last);
+  return last.per_output == 1 && end - begin >= kLongLine;
+}
 
 void RunOfLanes(const Problem& problem, const void* lhs, const void* rhs, void* out) {
   LaneRun(problem, lhs, rhs, out).Run();

@@ -6,6 +6,7 @@
 
 #include "backends/products/common/scratch.h"
 #include "backends/products/common/sums.h"
+#include "backends/products/conv/depthwise_nhwc_staged.h"
 #include "backends/products/conv/onednn.h"
 #include "ir/eval/strided_copy.h"
 #include "ir/support/parallel.h"
@@ -330,6 +331,9 @@ Fit FitOnednn(const Problem& problem, const Target& target) {
   fit.Suits(form.groups > 1 || std::max(form.in_features, form.out_features) > kFewFeatures, "few features");
   fit.Suits(form.Work() >= LeastWork(form), "little work");
   fit.Suits(form.images * form.out[0] * form.out[1] >= kLeastPositions, "few positions of the result");
+#if defined(__x86_64__)
+  fit.Suits(!IsOfLongLines(problem, target), "long lines of groups of one feature");
+#endif
   return fit;
 }
 
