@@ -69,11 +69,9 @@ Expr AtPlaces(const Expr& x, const Expr& places) {
 
 /// Whether the elements x come before those of y.
 Expr Before(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> x, llvm::ArrayRef<Expr> y) {
-  llvm::SmallVector<Instruction*, 6> pairs;
+  llvm::SmallVector<Expr, 6> pairs;
   for (const auto& [a, b] : llvm::zip(x, y)) pairs.append({a, b});
-  MapAttrs map;
-  map.dimensions = {0, 1};
-  return {make, make.Add(OpKind::Map, pairs, std::move(map), {&comparator})};
+  return ByComparator(make, comparator, pairs);
 }
 
 /// A stage of numbers, which need no places: those that are equal are the same.

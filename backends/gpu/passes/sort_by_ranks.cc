@@ -8,7 +8,6 @@
 // that no element is lost. Left alone: dynamic shapes, rows of more than `max_length` elements.
 #include "backends/gpu/passes/sort_rows.h"
 #include "passes/pass.h"
-#include "passes/rewrite/bits.h"
 #include "passes/rewrite/expander.h"
 
 namespace hlo::gpu {
@@ -28,64 +27,13 @@ std::optional<SortRows> RowsOf(const Instruction& inst, int64_t max_length) {
   return rows && rows->length <= max_length ? rows : std::nullopt;
 }
 
-/// The type whose bits stand for those of a float; other types themselves.
-ElementType TypeOfBits(ElementType type) {
-  if (!IsFloat(type)) return type;
-  const TypeInfo& info = Info(type);
-  return UnsignedOfWidth(info.is_packed() ? info.bits : info.host_bytes() * 8).value_or(type);
-}
-
-/// A comparator that takes the bits of floats: a map takes floats of one type alone.
-Computation* OnBits(Computation& comparator) {
-  Computation* made = NewComputation(*comparator.module(), comparator.name());
-  Maker make(*made);
-  llvm::DenseMap<const Instruction*, Instruction*> copies;
-  for (const Instruction* parameter : comparator.parameters()) {
-    const Shape& shape = parameter->shape();
-    Instruction* bits = make.Parameter(parameter->attr<ParameterAttrs>().number,
-                                       shape.WithElementType(TypeOfBits(shape.element_type())));
-    copies[parameter] = IsFloat(shape.element_type()) ? make.BitcastConvert(bits, shape) : bits;
-  }
-  for (const Instruction* inst : comparator.PostOrder()) {
-    Instruction*& copy = copies[inst];
-    if (copy) continue;
-    llvm::SmallVector<Instruction*, 4> operands;
-    for (const Instruction* operand : inst->operands()) operands.push_back(copies.lookup(operand));
-    copy = CloneInstruction(*inst, *made, operands, inst->callees(),
-                            comparator.module()->UniqueInstructionName(inst->name()));
-  }
-  made->set_root(copies.lookup(comparator.root()));
-  return made;
-}
-
-bool MixesFloats(const Computation& comparator) {
-  std::optional<ElementType> first;
-  for (const Instruction* parameter : comparator.parameters()) {
-    const ElementType type = parameter->shape().element_type();
-    if (IsFloat(type) && first.value_or(type) != type) return true;
-    if (IsFloat(type)) first = type;
-  }
-  return false;
-}
-
 /// Whether elements of the dimension `x` of pairs [rows, i, j] come before those of the dimension `y`.
 Expr Before(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> operands, int64_t x, int64_t y) {
   const int64_t rows = operands[0].dim(0), n = operands[0].dim(1);
-  Computation* const on_bits = MixesFloats(comparator) ? OnBits(comparator) : nullptr;
-  llvm::SmallVector<Instruction*, 6> pairs;
+  llvm::SmallVector<Expr, 6> pairs;
   for (const Expr& operand : operands)
-    for (const int64_t d : {x, y}) {
-      // Comparators may take floats of another type.
-      const ElementType type =
-          comparator.parameter(static_cast<int64_t>(pairs.size()))->shape().element_type();
-      Instruction* pair = make.Convert(operand.Broadcast({rows, n, n}, {0, d}), type);
-      if (on_bits && IsFloat(type))
-        pair = make.BitcastConvert(pair, pair->shape().WithElementType(TypeOfBits(type)));
-      pairs.push_back(pair);
-    }
-  MapAttrs map;
-  map.dimensions = {0, 1, 2};
-  return {make, make.Add(OpKind::Map, pairs, std::move(map), {on_bits ? on_bits : &comparator})};
+    for (const int64_t d : {x, y}) pairs.push_back(operand.Broadcast({rows, n, n}, {0, d}));
+  return ByComparator(make, comparator, pairs);
 }
 
 /// The number in its row of the element that each place takes.

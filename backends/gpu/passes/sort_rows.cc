@@ -1,6 +1,7 @@
 #include "backends/gpu/passes/sort_rows.h"
 
 #include "llvm/Support/MathExtras.h"
+#include "passes/rewrite/bits.h"
 #include "passes/rewrite/expander.h"
 
 namespace hlo::gpu {
@@ -77,6 +78,67 @@ Expr FromRows(const Expr& sorted, const Shape& operand, const SortRows& rows) {
   for (const int64_t d : Moved(operand.rank(), rows.dimension, operand.rank() - 1))
     dims.push_back(operand.dim(d));
   return Move(sorted.Reshape(dims), operand.rank() - 1, rows.dimension);
+}
+
+namespace {
+
+/// The type whose bits stand for those of a float; other types themselves.
+ElementType TypeOfBits(ElementType type) {
+  if (!IsFloat(type)) return type;
+  const TypeInfo& info = Info(type);
+  return UnsignedOfWidth(info.is_packed() ? info.bits : info.host_bytes() * 8).value_or(type);
+}
+
+/// A comparator that takes the bits of floats: a map takes floats of one type alone.
+Computation* OnBits(Computation& comparator) {
+  Computation* made = NewComputation(*comparator.module(), comparator.name());
+  Maker make(*made);
+  llvm::DenseMap<const Instruction*, Instruction*> copies;
+  for (const Instruction* parameter : comparator.parameters()) {
+    const Shape& shape = parameter->shape();
+    Instruction* bits = make.Parameter(parameter->attr<ParameterAttrs>().number,
+                                       shape.WithElementType(TypeOfBits(shape.element_type())));
+    copies[parameter] = IsFloat(shape.element_type()) ? make.BitcastConvert(bits, shape) : bits;
+  }
+  for (const Instruction* inst : comparator.PostOrder()) {
+    Instruction*& copy = copies[inst];
+    if (copy) continue;
+    llvm::SmallVector<Instruction*, 4> operands;
+    for (const Instruction* operand : inst->operands()) operands.push_back(copies.lookup(operand));
+    copy = CloneInstruction(*inst, *made, operands, inst->callees(),
+                            comparator.module()->UniqueInstructionName(inst->name()));
+  }
+  made->set_root(copies.lookup(comparator.root()));
+  return made;
+}
+
+bool MixesFloats(const Computation& comparator) {
+  std::optional<ElementType> first;
+  for (const Instruction* parameter : comparator.parameters()) {
+    const ElementType type = parameter->shape().element_type();
+    if (IsFloat(type) && first.value_or(type) != type) return true;
+    if (IsFloat(type)) first = type;
+  }
+  return false;
+}
+
+}  // namespace
+
+Expr ByComparator(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> pairs) {
+  Computation* const on_bits = MixesFloats(comparator) ? OnBits(comparator) : nullptr;
+  llvm::SmallVector<Instruction*, 6> operands;
+  for (const Expr& element : pairs) {
+    // Comparators may take floats of another type.
+    const ElementType type =
+        comparator.parameter(static_cast<int64_t>(operands.size()))->shape().element_type();
+    Instruction* operand = make.Convert(element, type);
+    if (on_bits && IsFloat(type))
+      operand = make.BitcastConvert(operand, operand->shape().WithElementType(TypeOfBits(type)));
+    operands.push_back(operand);
+  }
+  MapAttrs map;
+  for (int64_t d = 0; d < pairs[0].shape().rank(); ++d) map.dimensions.push_back(d);
+  return {make, make.Add(OpKind::Map, operands, std::move(map), {on_bits ? on_bits : &comparator})};
 }
 
 }  // namespace hlo::gpu

@@ -30,4 +30,7 @@ Expr AsRows(const Expr& operand, const SortRows& rows);
 /// Such an array in the shape of an operand again.
 Expr FromRows(const Expr& sorted, const Shape& operand, const SortRows& rows);
 
+/// What the comparator of a sort says of all elements of pairs (x0, y0, x1, y1, …), arrays of equal sizes.
+Expr ByComparator(Maker& make, Computation& comparator, llvm::ArrayRef<Expr> pairs);
+
 }  // namespace hlo::gpu
