@@ -146,7 +146,7 @@ void MakeAllStatic(llvm::MutableArrayRef<Literal> operands) {
 }
 
 Literal ToStaticBut(const Literal& literal, llvm::ArrayRef<int64_t> kept) {
-  const Literal part = literal.ToStatic();
+  Literal part = literal.ToStatic();
   Dims sizes(part.shape().dims());
   for (const int64_t d : kept) sizes[static_cast<size_t>(d)] = literal.shape().dim(d);
   if (part.shape().dims() == llvm::ArrayRef(sizes)) return part;
