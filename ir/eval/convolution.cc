@@ -225,8 +225,11 @@ class Convolution {
       const int64_t lhs_stride = lhs_strides_[At(labels_.input_spatial[t])],
                     out_stride = out_strides_[At(labels_.output_spatial[t])];
       const int64_t rhs_stride = rhs_strides_[At(labels_.kernel_spatial[t])] * (w.reversal ? -1 : 1);
-      rows.push_back({s.out_count, s.base_per_output * lhs_stride, 0, s.out_step * out_stride});
-      steps.push_back({s.window_count, s.base_per_window * lhs_stride, s.window_step * rhs_stride, 0});
+      // Strides and dilations that nobody goes may be larger than the array.
+      const int64_t per_output = s.out_count > 1 ? s.base_per_output : 0;
+      const int64_t per_window = s.window_count > 1 ? s.base_per_window : 0;
+      rows.push_back({s.out_count, per_output * lhs_stride, 0, s.out_step * out_stride});
+      steps.push_back({s.window_count, per_window * lhs_stride, s.window_step * rhs_stride, 0});
       lhs_base += s.base * lhs_stride;
       rhs_base += s.window_begin * rhs_stride + (w.reversal ? (w.size - 1) * -rhs_stride : 0);
       out_base += s.out_begin * out_stride;
