@@ -2,6 +2,7 @@
 
 #include "backends/cpu/build.h"
 #include "backends/cpu/c_header.h"
+#include "backends/cpu/c_names.h"
 #include "backends/cpu/host_steps.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/prepare.h"
@@ -153,9 +154,10 @@ class AheadOfTimeCompiler::State {
   explicit State(bool weights_file) : weights_file_(weights_file) {}
 
   Status Add(const Module& module, llvm::ArrayRef<CpuOptions> options, llvm::StringRef symbol) {
-    if (!symbol.empty() && cpu::CIdentifier(symbol) != symbol)
-      return Error("usage-option", {}, "option '--entry-name': '{0}' is no identifier of C", symbol);
-    const std::string name = symbol.empty() ? cpu::CIdentifier(module.name()) : symbol.str();
+    const std::string obstacle = symbol.empty() ? "" : cpu::ObstacleToName(symbol);
+    if (!obstacle.empty())
+      return Error("usage-option", {}, "option '--entry-name': '{0}' {1}", symbol, obstacle);
+    const std::string name = symbol.empty() ? cpu::FunctionName(module.name()) : symbol.str();
     if (llvm::any_of(functions_, [&](const Function& f) { return f.symbol == name; }))
       return Error("usage-name", {}, "two functions of the object are called '{0}'; --entry-name gives names",
                    name);
@@ -167,6 +169,7 @@ class AheadOfTimeCompiler::State {
     for (Machine& machine : machines_)
       HLO_CHECK_OK(Build(module, options[machine.option], machine, function.versions.emplace_back()));
     HLO_CHECK_OK(CheckAlike(function, module));
+    HLO_CHECK_OK(TakeNames(function));
     Status made = Complete(function, options.front().host);
     for (size_t v = 0; v < machines_.size(); ++v)
       machines_[v].jit = std::move(function.versions[v].program->jit);
@@ -281,6 +284,21 @@ class AheadOfTimeCompiler::State {
     return {};
   }
 
+  /// Of all that the header has of a function.
+  Status TakeNames(const Function& function) {
+    const CInterface& interface = *function.versions.front().interface;
+    for (const std::string& name :
+         cpu::NamesOf(function.symbol, interface.arguments().size(), interface.results().size())) {
+      const auto [entry, is_new] = names_.try_emplace(name, function.symbol);
+      if (!is_new)
+        return Error("usage-name", {},
+                     "the functions '{0}' and '{1}' would both have '{2}' in the header; --entry-name gives "
+                     "names",
+                     entry->second, function.symbol, name);
+    }
+    return {};
+  }
+
   Status Complete(Function& function, CodeHost host) {
     std::deque<RoutineMaker> makers;
     for (const Version& version : function.versions) {
@@ -326,6 +344,7 @@ class AheadOfTimeCompiler::State {
   bool weights_file_;
   std::vector<Machine> machines_;
   std::deque<Function> functions_;
+  llvm::StringMap<std::string> names_;  // in the header, and the functions that have them
 };
 
 AheadOfTimeCompiler::AheadOfTimeCompiler(bool weights_file) : state_(std::make_unique<State>(weights_file)) {}

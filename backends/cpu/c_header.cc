@@ -2,6 +2,7 @@
 
 #include <climits>
 
+#include "backends/cpu/c_names.h"
 #include "ir/print.h"
 #include "ir/support/json.h"
 #include "llvm/ADT/StringExtras.h"
@@ -65,7 +66,8 @@ constexpr const char* kArchiveFunctions =
     "/* Links with libhlo-rt.a. {0}_start comes before all calls, once: `run` does task(what, i) for each i\n"
     "   below count, on as many threads as it likes, and returns when all are done; threads below 2, or "
     "null:\n"
-    "   the caller alone. Nothing is allocated after it. {0}_end, when nobody calls any more. */\n"
+    "   the caller alone; 1024 count at most. Nothing is allocated after it. {0}_end, when nobody calls any "
+    "more. */\n"
     "int {0}_start(int threads,\n"
     "    void (*run)(void *context, int count, void (*task)(void *what, int i), void *what), void "
     "*context);\n"
@@ -143,23 +145,17 @@ std::string TypedFunction(const CFunction& function) {
          "#endif\n";
 }
 
-std::string Upper(llvm::StringRef name) {
-  std::string text;
-  for (const char c : name) text += llvm::toUpper(c);
-  return text;
-}
-
 /// Macros for what callers have to know, then the functions.
 void WriteFunction(llvm::raw_ostream& os, const CObject& object, const CFunction& function) {
   const CInterface& interface = *function.interface;
-  const std::string macro = Upper(function.symbol);
+  const auto macro = [&](const char* what) { return MacroName(function.symbol, what); };
   if (function.has_archive)
-    os << llvm::formatv("#define {0}_TEMP_BYTES {1}_temp_bytes()\n", macro, function.symbol);
+    os << llvm::formatv("#define {0} {1}_temp_bytes()\n", macro("TEMP_BYTES"), function.symbol);
   else
-    os << llvm::formatv("#define {0}_TEMP_BYTES {1}u\n", macro, function.temp_bytes);
-  os << llvm::formatv("#define {0}_ALIGN {1}u\n", macro, kAlignment);
+    os << llvm::formatv("#define {0} {1}u\n", macro("TEMP_BYTES"), function.temp_bytes);
+  os << llvm::formatv("#define {0} {1}u\n", macro("ALIGN"), kAlignment);
   for (const size_t i : CodesOf(object, function))
-    if (i != EntryPoint::kDone) os << llvm::formatv("#define {0}_{1} {2}\n", macro, kCodes[i].name, i);
+    if (i != EntryPoint::kDone) os << llvm::formatv("#define {0} {1}\n", macro(kCodes[i].name), i);
   os << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
      << llvm::formatv("int {0}({1}, {2}, void *temp);\n", function.symbol,
                       Parameter("args", interface.arguments().size()),
@@ -217,13 +213,6 @@ void WriteMachine(JsonWriter& json, const Machine& machine) {
 
 }  // namespace
 
-std::string CIdentifier(llvm::StringRef name) {
-  std::string identifier;
-  for (const char c : name) identifier += llvm::isAlnum(c) ? c : '_';
-  if (identifier.empty() || llvm::isDigit(identifier.front())) identifier.insert(0, "_");
-  return identifier;
-}
-
 std::string HeaderOf(const CObject& object) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -231,7 +220,7 @@ std::string HeaderOf(const CObject& object) {
     os << llvm::formatv("/* module {0}, target {1}; args {2}; result {3} */\n", CIdentifier(function.module),
                         TargetOf(object), List(function.interface->arguments()),
                         List(function.interface->results()));
-  os << llvm::formatv("#ifndef {0}_H\n#define {0}_H\n", Upper(object.functions.front().symbol))
+  os << llvm::formatv("#ifndef {0}\n#define {0}\n", MacroName(object.functions.front().symbol, "H"))
      << "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
         "/* Arrays are row-major; elements narrower than a byte lie in one each, integers with a sign "
         "extended,\n"

@@ -22,9 +22,6 @@ struct CObject {
   std::vector<std::string> symbols_needed;  // of others
 };
 
-/// As far as C takes the name.
-std::string CIdentifier(llvm::StringRef name);
-
 /// For C11 and C++, with the shapes of arrays as types.
 std::string HeaderOf(const CObject& object);
 /// JSON, hlo.aot/1: one function at the top, or several as a list.
