@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -273,6 +274,9 @@ class State {
 
 namespace {
 
+/// Each has memory of its own; more would have nothing to do.
+constexpr int kMostThreads = 1024;
+
 size_t TempBytes(const Program& program) {
   const auto alignment = static_cast<size_t>(program.alignment);
   return (static_cast<size_t>(program.temp_bytes) + alignment - 1) / alignment * alignment;
@@ -288,7 +292,7 @@ int hlo_rt_start(Program* program, int threads, Threads* run, void* context) {
   auto steps = hlo::cpu::ReadHostSteps({reinterpret_cast<const char*>(program->steps), program->steps_bytes});
   if (steps == nullptr) return kOtherArchive;
   Helpers helpers;
-  if (threads > 1 && run != nullptr) helpers = {threads, run, context};
+  if (threads > 1 && run != nullptr) helpers = {std::min(threads, kMostThreads), run, context};
   program->state = new State(*program, std::move(steps), helpers);
   return kDone;
 }
