@@ -336,11 +336,11 @@ void hlo_rt_end(Program* program) {
 int hlo_rt_map_weights(Program* program, const char* path) {
   if (program->weights != nullptr) return kDone;
   if (path == nullptr) return kNullPointer;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would wait for who writes
   if (file < 0) return kOtherWeights;
   struct stat facts = {};
   void* data = MAP_FAILED;
-  if (fstat(file, &facts) == 0 && facts.st_size > 0 &&
+  if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0 &&
       static_cast<uint64_t>(facts.st_size) == program->weights_bytes)
     data = mmap(nullptr, program->weights_bytes, PROT_READ, MAP_PRIVATE, file, 0);
   close(file);

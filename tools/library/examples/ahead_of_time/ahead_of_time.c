@@ -2,8 +2,10 @@
    file. No header and no library of the toolkit is needed but libhlo-rt.a, which has its loops.
 
      hlo-opt --aot=functions --aot-weights dense.hlo ranks.hlo table.hlo
-     cc ahead_of_time.c functions.o libhlo-rt.a -lm
+     cc ahead_of_time.c functions.o libhlo-rt.a -lm -pthread
      ./a.out functions.weights */
+#define _POSIX_C_SOURCE 200809L /* posix_memalign, where the compiler is told to know C alone */
+
 #include "functions.h"
 
 #include <pthread.h>
