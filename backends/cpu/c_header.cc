@@ -109,28 +109,28 @@ std::string TypeOf(const std::string& name, const CArray& array) {
 /// Types of arrays, and a function that takes these.
 std::string TypedFunction(const CFunction& function) {
   const CInterface& interface = *function.interface;
-  std::string types, of_c, of_cpp, args, results;
-  const auto add = [&](const char* kind, llvm::ArrayRef<CArray> arrays, std::string& list) {
+  /// Pointers, as each language casts to them without a warning.
+  struct Pointers {
+    std::string c, cpp;
+  } args, results;
+  std::string types, of_c, of_cpp;
+  const auto add = [&](const char* kind, llvm::ArrayRef<CArray> arrays, Pointers& list) {
     for (size_t i = 0; i < arrays.size(); ++i) {
       const std::string name = kind + std::to_string(i), type = function.symbol + "_" + name;
+      const char* separator = i > 0 ? ", " : "";
       const bool written = &list == &results || llvm::any_of(interface.results(), [&](const CArray& r) {
         return r.argument == static_cast<int64_t>(i);
       });
       types += TypeOf(type, arrays[i]);
       of_c += llvm::formatv("{0} *{1}, ", type, name);
       of_cpp += llvm::formatv("{0}{1} &{2}, ", written ? "" : "const ", type, name);
-      list += llvm::formatv("{0}(void *)&{1}", i > 0 ? ", " : "", name);
+      list.c += llvm::formatv("{0}(void *){1}", separator, name);
+      list.cpp += llvm::formatv("{0}const_cast<void *>(static_cast<const void *>(&{1}))", separator, name);
     }
-    if (arrays.empty()) list = "0";
+    if (arrays.empty()) list = {"0", "nullptr"};
   };
   add("arg", interface.arguments(), args);
   add("result", interface.results(), results);
-  const auto without_references = [](llvm::StringRef list) {
-    std::string text;
-    for (const char c : list)
-      if (c != '&') text += c;
-    return text;
-  };
   const auto define = [&](const char* head, llvm::StringRef parameters, llvm::StringRef from,
                           llvm::StringRef to) {
     return llvm::formatv(
@@ -139,10 +139,8 @@ std::string TypedFunction(const CFunction& function) {
                head, function.symbol, parameters, from, to)
         .str();
   };
-  return types + "#ifdef __cplusplus\n}\n" + define("inline int", of_cpp, args, results) +
-         "extern \"C\" {\n#else\n" +
-         define("static inline int", of_c, without_references(args), without_references(results)) +
-         "#endif\n";
+  return types + "#ifdef __cplusplus\n}\n" + define("inline int", of_cpp, args.cpp, results.cpp) +
+         "extern \"C\" {\n#else\n" + define("static inline int", of_c, args.c, results.c) + "#endif\n";
 }
 
 /// Macros for what callers have to know, then the functions.

@@ -275,6 +275,34 @@ std::vector<OptionGroup> OptGroups(OptOptions& options) {
   return groups;
 }
 
+namespace {
+
+/// Options of --aot, which make the stage.
+Status CheckAheadOfTime(OptOptions& options, OptStage& stage) {
+  if (!options.target.empty() && options.aot.empty())
+    return Error("usage-option", {}, "option '--target' needs --aot");
+  if (llvm::StringRef(options.mcpu).contains(',') && options.aot.empty())
+    return Error("usage-option", {}, "option '--mcpu': several CPUs need --aot");
+  if (options.aot_weights && (options.aot.empty() || options.host() == CodeHost::Nobody))
+    return Error("usage-option", {},
+                 "option '--aot-weights' needs --aot and the archive of loops: no --self-contained, and no "
+                 "--target for which there is none");
+  if (!options.aot.empty()) {
+    // Files without a name of their own are hidden, or taken for options.
+    if (options.aot == "-" || llvm::StringRef(options.aot).ends_with("/"))
+      return Error("usage-option", {}, "option '--aot': '{0}' is no beginning of the names of files",
+                   options.aot);
+    if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
+      return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");
+    stage = OptStage::Code;
+    options.code = CodeForm::Header;
+    if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<OptStage> CheckOptOptions(OptOptions& options) {
   HLO_TRY(const StageRow* row, ParseStage(options.stage));
   OptStage stage = row->stage;
@@ -292,21 +320,7 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     // What there is with libraries.
     options.library_convolutions = options.platform == OptPlatform::Gpu && !options.passes.strict_fp;
   }
-  if (!options.target.empty() && options.aot.empty())
-    return Error("usage-option", {}, "option '--target' needs --aot");
-  if (llvm::StringRef(options.mcpu).contains(',') && options.aot.empty())
-    return Error("usage-option", {}, "option '--mcpu': several CPUs need --aot");
-  if (options.aot_weights && (options.aot.empty() || options.host() == CodeHost::Nobody))
-    return Error("usage-option", {},
-                 "option '--aot-weights' needs --aot and the archive of loops: no --self-contained, and no "
-                 "--target for which there is none");
-  if (!options.aot.empty()) {
-    if (options.stage != "hlo" || options.explain_codegen || options.update_checks)
-      return Error("usage-option", {}, "option '--aot' writes files of its own and prints no stage");
-    stage = OptStage::Code;
-    options.code = CodeForm::Header;
-    if (options.platform == OptPlatform::None) options.platform = OptPlatform::Cpu;
-  }
+  HLO_CHECK_OK(CheckAheadOfTime(options, stage));
   if (stage == OptStage::Code && !options.explain_codegen && options.aot.empty() &&
       !IsOf(*row, options.platform))
     return Error("usage-stage", {}, "stage '{0}' is one of --platform={1}; found {2}", options.stage,
