@@ -249,7 +249,8 @@ HloError* hlo_executable_result(const HloExecutable* executable, int64_t number,
 /* Version 3. Replicas times partitions, and the client's number of one of them. -1 of what there is not. */
 int64_t hlo_executable_device_count(const HloExecutable* executable);
 int64_t hlo_executable_device(const HloExecutable* executable, int64_t number);
-/* Runs, waits, and writes the results to where their `data` are, with the dimensions that they have.
+/* Runs, waits, and writes the results to where their `data` are, with the dimensions that they have; their
+ * `type` and `rank` are to be what hlo_executable_result() says.
  * Arguments are used where they are. Of a program of several devices (version 3): arrays of the first device,
  * then those of the next, and so on; those of devices of other processes are not looked at. */
 HloError* hlo_executable_execute(const HloExecutable* executable, const HloArray* arguments,
@@ -272,7 +273,8 @@ int hlo_buffer_is_ready(const HloBuffer* buffer);
 /* Waits so long at most, then HLO_DEADLINE_EXCEEDED; -1: until it is there. Errors of the run that was to
  * make it, too; HLO_FAILED_PRECONDITION, if it was donated. */
 HloError* hlo_buffer_wait(const HloBuffer* buffer, int64_t milliseconds);
-/* Waits, and writes the array to where `data` is, with its dimensions. */
+/* Waits, and writes the array to where `data` is, with its dimensions; `type` and `rank` are to be those of
+ * hlo_buffer_shape(). */
 HloError* hlo_buffer_read(const HloBuffer* buffer, HloArray* array);
 void hlo_buffer_free(HloBuffer* buffer);
 
