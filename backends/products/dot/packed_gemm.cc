@@ -21,7 +21,7 @@ constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePi
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
 constexpr int64_t kLongChannels = 64;                                    // of windows, read where they lie
-constexpr int64_t kFewPiecesPerThread = 8;                               // as many for each thread
+constexpr int64_t kFewPiecesPerThread = 24;                              // as many for each thread
 // So that all end at about the same time; the latter if rows are cut. Sums do not depend on it.
 constexpr int64_t kPiecesPerThread = 3, kCutPiecesPerThread = 2;
 constexpr int64_t kFewestRows = 8;       // or columns, of products of windows for each of several batches
