@@ -155,7 +155,7 @@ Result<Plan> PlanRandomBits(const Instruction& inst, gemm::Isa isa) {
   bits.split = rng::SplitForPairs({array.dims().data(), array.dims().size()});
   const bool known = bits.state_words == 2 || (bits.state_words == 3 && !bits.three_fry);
   if (!known || state.element_type() != ElementType::U64 || state.rank() != 1 ||
-      !IsIntegral(array.element_type()))
+      !(IsIntegral(array.element_type()) || IsFloat(array.element_type())))
     return Unsupported(inst, "shapes of states and bits");
   return Plan{bits.three_fry ? "counter blocks of ThreeFry" : "counter blocks of Philox",
               [bits, isa](void* const* arrays) { Run(bits, KernelsFor(isa).random, arrays); },

@@ -61,21 +61,12 @@ Result<Literal> EvalRngGetAndUpdateState(EvalContext& context, const Instruction
 Result<Literal> EvalRngBitGenerator(EvalContext&, const Instruction& inst,
                                     llvm::MutableArrayRef<Literal> operands) {
   const Shape& shape = inst.shape();
-  const Shape& state_shape = operands[0].shape();
   // rng_default is Philox, as on XLA's CPU.
   const bool three_fry = inst.attr<RngBitGeneratorAttrs>().algorithm == RngAlgorithm::ThreeFry;
   if (!shape.IsTuple() || shape.tuple_size() != 2 || !shape.tuple_shape(1).IsArray())
     return Error("unsupported-shape", inst.loc(),
                  "rng-bit-generator makes {0}, but must make a tuple of state and bits", shape);
-  const int64_t words = state_shape.ElementCount();
-  if (state_shape.element_type() != ElementType::U64 || state_shape.rank() != 1 ||
-      (words != 2 && (three_fry || words != 3)))
-    return Error("unsupported-shape", inst.loc(), "the state of rng-bit-generator is {0}, but must be {1}",
-                 state_shape, three_fry ? "u64[2]" : "u64[2] or u64[3]");
   const Shape& bits_shape = shape.tuple_shape(1);
-  if (!IsIntegral(bits_shape.element_type()))
-    return Error("unsupported-element-type", inst.loc(),
-                 "the bits of rng-bit-generator are {0}, but must be integers", bits_shape);
   Literal state = std::move(operands[0]);
   Literal bits = Literal::Make(bits_shape);
   const int width = Info(bits_shape.element_type()).bits;

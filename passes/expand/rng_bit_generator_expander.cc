@@ -2,7 +2,7 @@
 //
 // Requires nothing. Preserves flat-calls, layouts, fusions.
 // Changes: rng-bit-generator becomes integer arithmetic with the same bits and the same new state.
-// Left alone: states that no algorithm has, results that are no pair, dynamic shapes.
+// Left alone: floats of 6 bits, states of no known size, results that are no pair, dynamic shapes.
 #include "passes/pass.h"
 #include "passes/rewrite/bits.h"
 #include "passes/rewrite/expander.h"
@@ -73,6 +73,12 @@ Generated Philox(const Expr& state, const Shape& bits) {
   return {wide ? PhiloxWords64(words, n) : PhiloxWords32(words, n), Concat(new_state, 0)};
 }
 
+/// The integers that have the bits of `type`; nothing if there are none.
+std::optional<ElementType> IntegerFor(ElementType type) {
+  if (IsIntegral(type)) return type;
+  return IsFloat(type) ? UnsignedOfWidth(Info(type).bits) : std::nullopt;
+}
+
 bool Matches(const Instruction& inst, bool default_is_three_fry, bool& three_fry) {
   if (inst.kind() != OpKind::RngBitGenerator || !HasStaticShapes(inst)) return false;
   const Shape& shape = inst.shape();
@@ -81,7 +87,7 @@ bool Matches(const Instruction& inst, bool default_is_three_fry, bool& three_fry
   three_fry =
       algorithm == RngAlgorithm::ThreeFry || (algorithm == RngAlgorithm::Default && default_is_three_fry);
   return shape.IsTuple() && shape.tuple_size() == 2 && shape.tuple_shape(1).IsArray() &&
-         IsIntegral(shape.tuple_shape(1).element_type()) && state.element_type() == ElementType::U64 &&
+         IntegerFor(shape.tuple_shape(1).element_type()) && state.element_type() == ElementType::U64 &&
          state.rank() == 1 && (state.dim(0) == 2 || (state.dim(0) == 3 && !three_fry));
 }
 
@@ -105,7 +111,8 @@ Result<bool> RunRngBitGeneratorExpander(Module& module, const RngBitGeneratorExp
         const Expr state(make, inst->operand(0));
         const Shape& bits = inst->shape().tuple_shape(1);
         const Generated made = three_fry ? ThreeFry(state, bits) : Philox(state, bits);
-        return make.Tuple({made.state, made.bits.Reshape(bits.dims()).To(bits.element_type())});
+        const Expr integers = made.bits.Reshape(bits.dims()).To(*IntegerFor(bits.element_type()));
+        return make.Tuple({made.state, integers.As(bits.element_type())});
       });
 }
 

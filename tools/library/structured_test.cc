@@ -208,6 +208,17 @@ TEST(LibraryStructured, RandomNumbersHaveTheirShapes) {
       << value;
 }
 
+TEST(LibraryStructured, RandomBitsAreOfStatesThatThereAre) {
+  XlaBuilder builder("b");
+  RngBitGenerator(RandomAlgorithm::RNG_PHILOX, ConstantR1<uint32_t>(&builder, {7, 42}), Shape(F32, {4}));
+  EXPECT_EQ(Text(builder), "the state of %rng-bit-generator is u32[2], but must be u64[2] or u64[3]");
+  XlaBuilder floats("b");
+  const XlaOp made = RngBitGenerator(RandomAlgorithm::RNG_THREE_FRY, ConstantR1<uint64_t>(&floats, {7, 42}),
+                                     Shape(F32, {2}));
+  BitcastConvertType(GetTupleElement(made, 1), U32);
+  EXPECT_EQ(Value(floats.Build().value()), "{1840826595, 1626631394}");
+}
+
 TEST(LibraryStructured, SelectorsHaveTheirTypes) {
   XlaBuilder negated("negated");
   Neg(negated.Parameter(0, Shape(S32, {}), "x"));
