@@ -27,4 +27,22 @@ struct MemoryPlan {
   [[nodiscard]] int64_t peak() const { return arguments + constants + results - aliased + temporaries; }
 };
 
+const Shape& ShapeOf(const MemoryPlan::Value& value);
+/// `%name`, with the index of a part.
+std::string NameOf(const MemoryPlan::Value& value);
+
+/// Whether all arrays together have so many bytes that memory could end; small modules need no plan.
+bool HasManyBytes(const Module& module);
+/// Bytes of memory that the machine has.
+int64_t MachineMemory();
+/// Error limit-memory if so many bytes exceed the limit (0: none), runtime-memory if the machine's memory.
+Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what);
+
+/// The largest buffers, a line each, after `prefix`: `29.8 GiB of result %fusion f32[2000000000,4]`.
+std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix);
+
+/// Error limit-memory if `devices` such programs exceed `limit` (0: none), runtime-memory if they exceed the
+/// machine, with notes about the largest buffers.
+Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit);
+
 }  // namespace hlo

@@ -14,7 +14,7 @@ struct ClientOptions {
   bool cache = true;         // compiled programs are kept on disk and taken from there,
   std::string cache_folder;  // in this folder; empty: in that of the user
   /// Bytes that the runs at one time may take together, as their programs have planned them: a run waits for
-  /// others, and is refused if it takes more alone; 0: no limit.
+  /// others, and is refused if it takes more alone; 0: no limit but for each run the memory of the machine.
   /// What plans nothing, as the interpreter, is not counted.
   int64_t memory_limit = 0;
   /// Of each compilation and of each run; 0: no limit.

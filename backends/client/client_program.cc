@@ -36,18 +36,29 @@ int64_t DevicesHere(const DeviceNetwork& network, int64_t devices) {
   return count;
 }
 
+/// Errors limit-memory, and runtime-memory where the client has no limit, if `bytes` are too many for a run
+/// of `program` on `devices`.
+Status CheckFits(const ClientState& client, const Executable& program, int64_t bytes, int64_t devices) {
+  const int64_t limit = client.options().memory_limit;
+  if (bytes == 0 || bytes <= (limit > 0 ? limit : MachineMemory())) return {};
+  const std::optional<MemoryPlan> plan = program.Memory();
+  assert(plan && "the bytes are those of a plan");
+  return CheckMemoryPlan(*plan, devices, limit);
+}
+
 /// One run, `run`, within the limits of the client.
 template <class Run>
-std::invoke_result_t<Run> RunWithin(ClientState& client, int64_t bytes, const ExecutionOptions& options,
-                                    Run run) {
+std::invoke_result_t<Run> RunWithin(ClientState& client, const Executable& program, int64_t bytes,
+                                    const ExecutionOptions& options, Run run) {
   const ClientWork work(client, options.stop);
   // Short programs look for requests seldom.
   if (Interrupted()) return Error(InterruptedError());
   int64_t devices = options.only_device ? 1 : options.replica_count * options.partition_count;
   if (devices < 1) return Error("usage-devices", {}, "the run has {0} devices", devices);
   if (!options.only_device && options.network != nullptr) devices = DevicesHere(*options.network, devices);
-  HLO_TRY(const Reservation memory,
-          Reservation::Make(client, bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices));
+  const int64_t all = bytes > INT64_MAX / devices ? INT64_MAX : bytes * devices;
+  HLO_CHECK_OK(CheckFits(client, program, all, devices));
+  HLO_TRY(const Reservation memory, Reservation::Make(client, all));
   try {
     return run();
   } catch (const std::bad_alloc&) {
@@ -63,7 +74,7 @@ std::invoke_result_t<Run> RunFor(ClientState& client, const Executable& program,
                                  std::optional<uint64_t> place = {}) {
   const auto within = [&]() -> std::invoke_result_t<Run> {
     HLO_CHECK_OK(std::move(ready));
-    return RunWithin(client, bytes, options, run);
+    return RunWithin(client, program, bytes, options, run);
   };
   DeviceNetwork* const network = options.only_device ? nullptr : options.network;
   if (network == nullptr) return within();
@@ -179,10 +190,8 @@ Result<DeviceValue> AsArgument(DeviceValue value, const Shape& parameter) {
 }
 
 Status ClientState::Reserve(int64_t bytes) {
-  if (bytes == 0) return {};
   const int64_t limit = options_.memory_limit;
-  if (bytes > limit)
-    return Error("limit-memory", {}, "the run takes {0} bytes; the limit of the client is {1}", bytes, limit);
+  if (bytes == 0 || limit == 0) return {};
   constexpr std::chrono::milliseconds kBetweenPolls{50};
   std::unique_lock lock(memory_);
   while (bytes > limit - in_use_) {
@@ -194,6 +203,7 @@ Status ClientState::Reserve(int64_t bytes) {
 }
 
 void ClientState::Release(int64_t bytes) {
+  if (options_.memory_limit == 0) return;
   {
     const std::lock_guard lock(memory_);
     in_use_ -= bytes;
@@ -203,7 +213,9 @@ void ClientState::Release(int64_t bytes) {
 
 ClientProgram::ClientProgram(std::shared_ptr<ClientState> client, std::unique_ptr<Executable> program)
     : client_(std::move(client)), program_(std::move(program)) {
-  if (client_->options().memory_limit == 0) return;
+  // Memory of a GPU is not the machine's.
+  const bool could_end = client_->platform() != Platform::Gpu && HasManyBytes(program_->module());
+  if (client_->options().memory_limit == 0 && !could_end) return;
   if (const std::optional<MemoryPlan> plan = program_->Memory()) bytes_ = plan->peak();
 }
 

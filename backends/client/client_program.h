@@ -71,7 +71,7 @@ class ClientProgram final : public Executable {
   std::shared_ptr<ClientState> client_;
   std::shared_ptr<Executable> program_;  // with the runs that are under way
   std::shared_ptr<const Module> kept_;   // the same
-  int64_t bytes_ = 0;                    // that a device takes, where the client has a limit
+  int64_t bytes_ = 0;                    // that a device takes, where they may be too many
 };
 
 }  // namespace hlo

@@ -26,8 +26,8 @@ class ClientState {
   /// Held while a run on a network takes its place and is handed to the dispatcher.
   [[nodiscard]] std::mutex& order() { return order_; }
 
-  /// Counts `bytes` as in use until Release(); waits for others to release theirs where they are too many
-  /// together. Errors: limit-memory, where they never fit; interrupted and limit-timeout.
+  /// Counts `bytes`, no more than the limit if there is one, as in use until Release(); waits for others to
+  /// release theirs where they are too many together. Errors: interrupted and limit-timeout.
   Status Reserve(int64_t bytes);
   void Release(int64_t bytes);
 

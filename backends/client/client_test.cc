@@ -203,6 +203,7 @@ ENTRY e { x = f32[4096] parameter(0)  ROOT r = f32[4096] negate(x) }
   const auto refused = small.Run(*module, arguments);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id.str(), "limit-memory");
+  EXPECT_EQ(refused.error().message, "the program would take 32.0 KiB, the limit is 19.5 KiB");
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(large.Run(*module, arguments));
 }
 

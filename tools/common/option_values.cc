@@ -54,18 +54,6 @@ std::optional<std::chrono::milliseconds> ParseDuration(llvm::StringRef text) {
   return std::chrono::milliseconds(*value);
 }
 
-std::string FormatBytes(int64_t bytes, bool decimal) {
-  constexpr const char* kBinary[] = {"KiB", "MiB", "GiB", "TiB"};
-  constexpr const char* kDecimal[] = {"kB", "MB", "GB", "TB"};
-  const double base = decimal ? 1000 : 1024;
-  double value = static_cast<double>(bytes);
-  if (value < base) return llvm::formatv("{0} B", bytes).str();
-  value /= base;
-  size_t unit = 0;
-  for (; value >= base && unit + 1 < std::size(kBinary); ++unit) value /= base;
-  return llvm::formatv("{0:F1} {1}", value, decimal ? kDecimal[unit] : kBinary[unit]).str();
-}
-
 std::string FormatTime(double ns) {
   constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
   for (const auto& [scale, unit] : kUnits)

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "ir/support/byte_text.h"
 #include "ir/support/result.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -233,8 +234,6 @@ void PrintHelp(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, bool al
 /// Sizes and durations as options take them, for other texts.
 std::optional<int64_t> ParseByteCount(llvm::StringRef text);
 std::optional<std::chrono::milliseconds> ParseDuration(llvm::StringRef text);
-/// Text of a number of bytes: `512 B`, `64.0 MiB`, or in powers of 1000 `67.1 MB`.
-std::string FormatBytes(int64_t bytes, bool decimal = false);
 /// `1.904 ms`, from nanoseconds.
 std::string FormatTime(double ns);
 /// `1.31 TFLOP/s`: a number in powers of 1000 and its unit.

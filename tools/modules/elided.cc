@@ -1,6 +1,5 @@
 // Policies for constants whose values were not printed.
-#include <unistd.h>
-
+#include "backends/memory_plan.h"
 #include "llvm/Support/MathExtras.h"
 #include "tools/arrays/fake_arguments.h"
 #include "tools/arrays/parameter_walk.h"
@@ -72,17 +71,6 @@ ValueRule RuleOf(ElidedPolicy policy) {
 }
 
 }  // namespace
-
-Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what) {
-  if (limit > 0 && bytes > limit)
-    return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes),
-                 FormatBytes(limit));
-  const auto physical =
-      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
-  if (bytes <= physical) return {};
-  return Error("runtime-memory", {}, "out of memory: {0} would take {1}, the machine has {2}", what,
-               FormatBytes(bytes), FormatBytes(physical));
-}
 
 Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
                                                       llvm::StringRef file) {

@@ -100,7 +100,5 @@ Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::Stri
 /// the policy `error`, runtime-memory.
 Result<std::optional<Diagnostic>> FillElidedConstants(Module& module, ElidedPolicy policy,
                                                       llvm::StringRef file);
-/// Error limit-memory if so many bytes exceed the limit (0: none), runtime-memory if the machine's memory.
-Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what);
 
 }  // namespace hlo

@@ -5,21 +5,13 @@
 #include "ir/module.h"
 #include "ir/source_frames.h"
 #include "llvm/Support/Format.h"
-#include "tools/modules/inputs.h"
+#include "tools/common/options.h"
 
 namespace hlo {
 namespace {
 
 constexpr size_t kLargest = 10;
 constexpr size_t kShown = 5;  // in errors
-
-const Shape& ShapeOf(const MemoryPlan::Value& value) {
-  return *value.instruction->shape().Subshape(value.index);
-}
-
-std::string NameOf(const MemoryPlan::Value& value) {
-  return "%" + value.instruction->name().str() + (value.index.empty() ? "" : ToString(value.index));
-}
 
 /// `   layers.py:57`; empty if the text does not say.
 std::string SourceColumn(const Instruction& inst) {
@@ -65,33 +57,6 @@ void PrintMemory(llvm::raw_ostream& out, const Module& module, llvm::StringRef p
   }
 }
 
-bool HasManyBytes(const Module& module) {
-  constexpr int64_t kManyBytes = int64_t{1} << 28;
-  int64_t left = kManyBytes;
-  return llvm::any_of(module.computations(), [&](const auto& computation) {
-    return llvm::any_of(computation->instructions(), [&](const Instruction* inst) {
-      if (!inst->shape().IsArray()) return false;
-      // Below 0: too many to count.
-      const int64_t bytes = ByteSize(inst->shape());
-      if (bytes < 0 || bytes >= left) return true;
-      left -= bytes;
-      return false;
-    });
-  });
-}
-
-namespace {
-
-std::vector<std::string> LargestOf(const MemoryPlan& plan) {
-  std::vector<std::string> lines;
-  for (const MemoryPlan::Value& value : llvm::ArrayRef(plan.values).take_front(kShown))
-    lines.push_back(llvm::formatv("{0} of {1} {2} {3}", FormatBytes(value.bytes), value.kind, NameOf(value),
-                                  ToString(ShapeOf(value), /*with_layout=*/false)));
-  return lines;
-}
-
-}  // namespace
-
 int64_t ShapeBytes(const Shape& shape) {
   int64_t total = 0;
   ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
@@ -113,21 +78,6 @@ Status CheckArgumentMemory(const Module& module, int64_t bytes, int64_t limit) {
     error.Note(llvm::formatv("{0} of argument %{1} {2}", FormatBytes(-size), parameters[p]->name(),
                              ToString(parameters[p]->shape(), /*with_layout=*/false))
                    .str());
-  return Error(std::move(error));
-}
-
-std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix) {
-  std::string text;
-  for (const std::string& line : LargestOf(plan)) text += prefix.str() + line + "\n";
-  return text;
-}
-
-Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
-  const int64_t bytes = plan.peak() > INT64_MAX / devices ? INT64_MAX : plan.peak() * devices;
-  Status status = CheckMemory(bytes, limit, "the program");
-  if (status) return status;
-  Diagnostic error = std::move(status).error();
-  for (const std::string& line : LargestOf(plan)) error.Note(line);
   return Error(std::move(error));
 }
 

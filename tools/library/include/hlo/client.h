@@ -25,7 +25,7 @@ struct ClientOptions {
   bool cache = true;              // compiled programs are kept on disk and taken from there,
   std::string cache_folder = {};  // in this folder; empty: in that of the user
   /// Bytes that the runs at one time may take together: a run waits for others, and is an error if it takes
-  /// more alone. 0: no limit.
+  /// more alone. 0: no limit but for each run the memory of the machine, where it uses that.
   int64_t memory_limit = 0;
   std::chrono::milliseconds time_limit{0};  // of each compilation and each run; 0: none
   uint64_t seed = 42;                       // of the operations that take random numbers from nowhere else
