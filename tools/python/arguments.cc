@@ -157,6 +157,23 @@ std::optional<hlo::Literal> FromDlpack(nb::handle value, const std::string& what
   return made;
 }
 
+/// The exception with which an object is no tensor, if it raises one: FromDlpack() does not tell. `refusals`:
+/// a BufferError, too.
+void RaiseWhatDlpackRaises(nb::handle value, bool refusals) {
+  try {
+    if (nb::hasattr(value, "__dlpack_device__")) value.attr("__dlpack_device__")();
+    try {
+      value.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
+    } catch (nb::python_error& error) {
+      // Those who know of no versions take no argument.
+      if (!error.matches(PyExc_TypeError)) throw;
+      value.attr("__dlpack__")();
+    }
+  } catch (nb::python_error& error) {
+    if (refusals || !error.matches(PyExc_BufferError)) throw;
+  }
+}
+
 std::string TypeName(nb::handle value) {
   return nb::cast<std::string>(nb::str(value.type().attr("__name__")));
 }
@@ -248,10 +265,13 @@ hlo::Literal FromAnything(nb::handle value, const std::string& what, bool borrow
       }
     }
   }
-  if (nb::hasattr(value, "__dlpack__"))
+  const bool has_dlpack = nb::hasattr(value, "__dlpack__");
+  if (has_dlpack)
     if (auto made = FromDlpack(value, what, borrow)) return *std::move(made);
   if (!converted && nb::hasattr(value, "__array__"))
     return FromAnything(value.attr("__array__")(), what, borrow, /*converted=*/true);
+  // With a BufferError NumPy says no more than that DLPack has no such type.
+  if (has_dlpack) RaiseWhatDlpackRaises(value, /*refusals=*/!nb::hasattr(value, "dtype"));
   if (nb::hasattr(value, "dtype")) {
     const nb::object dtype = value.attr("dtype");
     Wrong(what + " has elements of a type that HLO does not have: '" +

@@ -104,9 +104,25 @@ nb::object Dlpack(nb::handle self, const nb::kwargs& options) {
     }();
   if (!known) throw nb::buffer_error("DLPack has no code for this type: use numpy()");
   const std::vector<size_t> sizes(value.shape().dimensions().begin(), value.shape().dimensions().end());
-  const nb::object array = nb::cast(nb::ndarray<nb::array_api, nb::ro>(value.untyped_data(), sizes.size(),
-                                                                       sizes.data(), self, nullptr, code));
-  return array.attr("__dlpack__")(**options);
+  nb::dict others;
+  bool copy = false;
+  for (const auto& [name, option] : options)
+    if (nb::cast<std::string_view>(name) == "copy")
+      copy = !option.is_none() && nb::cast<bool>(option);
+    else
+      others[name] = option;
+  nb::object array;
+  if (copy) {  // which its owner may write
+    auto owned = std::make_unique<hlo::Literal>(value);
+    void* const data = owned->mutable_untyped_data();
+    const nb::capsule owner(owned.release(),
+                            [](void* last) noexcept { delete static_cast<hlo::Literal*>(last); });
+    array = nb::cast(nb::ndarray<nb::array_api>(data, sizes.size(), sizes.data(), owner, nullptr, code));
+  } else {
+    array = nb::cast(nb::ndarray<nb::array_api, nb::ro>(value.untyped_data(), sizes.size(), sizes.data(),
+                                                        self, nullptr, code));
+  }
+  return array.attr("__dlpack__")(**others);
 }
 
 /// The only element as a number of Python.
@@ -188,7 +204,7 @@ void AddConversions(nb::class_<hlo::Literal>& array) {
           "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def("tolist", &ToList, "Nested lists of numbers, row by row; a number for a scalar.")
       .def("item", &Item, "The only element as a number. Raises InvalidArgument if there are more, or none.")
-      .def("__dlpack__", &Dlpack, "DLPack's capsule; the memory is read only.")
+      .def("__dlpack__", &Dlpack, "DLPack's capsule; the memory is read only, but for a copy.")
       .def("__dlpack_device__", [](nb::handle) { return nb::make_tuple(1, 0); })
       .def(
           "npy",

@@ -215,6 +215,39 @@ class NumPy(unittest.TestCase):
         for seen in (given, given.T, given[::-1], given[:, ::2, 3:0:-2], given[:0], numpy.array(7)):
             numpy.testing.assert_array_equal(numpy.asarray(hlo.Array(Tensor(seen))), seen)
 
+    def test_tensors_that_refuse(self):
+        class Tensor:
+            def __dlpack_device__(self):
+                return 1, 0
+
+            def __dlpack__(self, **options):
+                raise ZeroDivisionError("not today")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "not today"):
+            hlo.Array(Tensor())
+        with self.assertRaisesRegex(ZeroDivisionError, "not today"):
+            identity("f32[2]")(Tensor())
+
+    def test_copies_of_tensors(self):
+        given = hlo.Array([[1, 2], [3, 4]], "s32[2,2]")
+        for options in ({}, {"dl_device": (1, 0)}, {"stream": None}):
+            capsule = given.__dlpack__(copy=True, max_version=(1, 0), **options)
+            self.assertIn("dltensor_versioned", repr(capsule))
+        self.assertIn('"dltensor"', repr(given.__dlpack__(copy=True)))
+        with self.assertRaises(BufferError):
+            given.__dlpack__(copy=True, dl_device=(2, 0))
+        with self.assertRaises(TypeError):
+            given.__dlpack__(copies=True)
+        if numpy.lib.NumpyVersion(numpy.__version__) < "2.1.0":
+            return
+        copied = numpy.from_dlpack(given, copy=True)
+        copied[0, 0] = 7
+        self.assertEqual(given.tolist(), [[1, 2], [3, 4]])
+        shared = numpy.from_dlpack(given, copy=False)
+        self.assertFalse(shared.flags.writeable)
+        del given
+        self.assertEqual((copied.tolist(), shared.tolist()), ([[7, 2], [3, 4]], [[1, 2], [3, 4]]))
+
     def test_what_hlo_has_not(self):
         for wrong in (numpy.array(["a"]), numpy.array([object()]), numpy.zeros(2, [("a", "i4")]),
                       numpy.array(["2020-01-01"], "datetime64[D]"), numpy.zeros(2, numpy.longdouble)):
