@@ -249,7 +249,13 @@ Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
       task->arguments[d].push_back(std::move(claimed));
       task->donated[d].push_back(argument.donate);
     }
-  // Not before all are there; one may be the argument of several parameters.
+  // Not before all are there, or of two runs that want the same ones each would have some; one may be the
+  // argument of several parameters.
+  static std::mutex donation;
+  const std::lock_guard donating(donation);
+  for (const auto& mine : arguments)
+    for (const BufferArgument& argument : mine)
+      if (argument.donate) HLO_CHECK_OK(argument.buffer.Claim(/*donate=*/false));
   llvm::SmallPtrSet<const Pending<DeviceValue>*, 8> given;
   for (size_t d = 0; d < arguments.size(); ++d)
     for (size_t p = 0; p < arguments[d].size(); ++p)

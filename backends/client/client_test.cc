@@ -361,6 +361,31 @@ ENTRY e { x = f32[4096] parameter(0)  ROOT r = f32[4096] add(x, x) }
   EXPECT_TRUE(*result == *first);
 }
 
+TEST(Buffers, AreDonatedByOneOfManyThreads) {
+  const auto module = Parsed(R"(HloModule m
+ENTRY e { x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT r = f32[4] add(x, y) }
+)");
+  const Client client(Platform::Cpu);
+  const auto program = client.Compile(*module, TestOptions());
+  ASSERT_TRUE(program);
+  for (int round = 0; round < 50; ++round) {
+    const auto make = [&] { return Client::Transfer(Literal::Zeros(module->entry()->root()->shape())); };
+    const DeviceBuffer x = make(), y = make();
+    std::atomic<int> done = 0, refused = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        const BufferArgument a{x, /*donate=*/true}, b{y, /*donate=*/true};
+        const auto run = t % 2 == 0 ? (*program)->Execute({{a, b}}, {}) : (*program)->Execute({{b, a}}, {});
+        ++(run ? done : refused);
+        if (!run) EXPECT_EQ(run.error().id.str(), "runtime-buffer");
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(refused, 3);
+  }
+}
+
 TEST(Buffers, GoFromStepToStepInPlace) {
   const auto module = Parsed(R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
 ENTRY e { x = f32[65536] parameter(0)  ROOT r = f32[65536] add(x, x) }
