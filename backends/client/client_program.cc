@@ -4,7 +4,6 @@
 
 #include "backends/client/client_state.h"
 #include "ir/eval/device_network.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 namespace hlo {
 namespace {
@@ -243,24 +242,15 @@ Result<std::shared_ptr<ClientProgram::Task>> ClientProgram::NewTask(
   task->options = &options;
   task->arguments.resize(arguments.size());
   task->donated.resize(arguments.size());
+  std::vector<std::pair<const DeviceBuffer*, bool>> wanted;
   for (size_t d = 0; d < arguments.size(); ++d)
     for (const BufferArgument& argument : arguments[d]) {
-      HLO_TRY(PendingValue claimed, argument.buffer.Claim(/*donate=*/false));
-      task->arguments[d].push_back(std::move(claimed));
+      wanted.emplace_back(&argument.buffer, argument.donate);
       task->donated[d].push_back(argument.donate);
     }
-  // Not before all are there, or of two runs that want the same ones each would have some; one may be the
-  // argument of several parameters.
-  static std::mutex donation;
-  const std::lock_guard donating(donation);
-  for (const auto& mine : arguments)
-    for (const BufferArgument& argument : mine)
-      if (argument.donate) HLO_CHECK_OK(argument.buffer.Claim(/*donate=*/false));
-  llvm::SmallPtrSet<const Pending<DeviceValue>*, 8> given;
-  for (size_t d = 0; d < arguments.size(); ++d)
-    for (size_t p = 0; p < arguments[d].size(); ++p)
-      if (arguments[d][p].donate && given.insert(task->arguments[d][p].get()).second)
-        HLO_CHECK_OK(arguments[d][p].buffer.Claim(/*donate=*/true));
+  HLO_TRY(std::vector<PendingValue> claimed, DeviceBuffer::ClaimAll(wanted));
+  for (size_t d = 0, next = 0; d < arguments.size(); ++d)
+    for (size_t p = 0; p < arguments[d].size(); ++p) task->arguments[d].push_back(std::move(claimed[next++]));
   const Shape& root = module().entry()->root()->shape();
   execution.results.resize(static_cast<size_t>(devices));
   for (auto& mine : execution.results) {

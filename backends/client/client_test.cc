@@ -386,6 +386,26 @@ ENTRY e { x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT r = f32[4] add(
   }
 }
 
+TEST(Buffers, AreGatheredByOneOfManyThreads) {
+  const Shape shape = Shape::ArrayWithDefaultLayout(ElementType::F32, {4});
+  for (int round = 0; round < 50; ++round) {
+    const DeviceBuffer x = Client::Transfer(Literal::Zeros(shape)),
+                       y = Client::Transfer(Literal::Zeros(shape));
+    std::atomic<int> done = 0, refused = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        const DeviceBuffer both[] = {t % 2 == 0 ? x : y, t % 2 == 0 ? y : x, x};
+        const auto tuple = DeviceBuffer::OfElements(both, /*donate=*/true);
+        ++(tuple ? done : refused);
+        if (!tuple) EXPECT_EQ(tuple.error().id.str(), "runtime-buffer");
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(refused, 3);
+  }
+}
+
 TEST(Buffers, GoFromStepToStepInPlace) {
   const auto module = Parsed(R"(HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
 ENTRY e { x = f32[65536] parameter(0)  ROOT r = f32[65536] add(x, x) }

@@ -1,5 +1,8 @@
 #include "backends/client/device_buffer.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
 namespace hlo {
 
 DeviceBuffer::DeviceBuffer(const Shape& shape, PendingValue value) : state_(std::make_shared<State>()) {
@@ -36,15 +39,13 @@ struct Gathering {
 }  // namespace
 
 Result<DeviceBuffer> DeviceBuffer::OfElements(llvm::ArrayRef<DeviceBuffer> elements, bool donate) {
-  std::vector<PendingValue> claimed;
+  std::vector<std::pair<const DeviceBuffer*, bool>> wanted;
   std::vector<Shape> shapes;
   for (const DeviceBuffer& element : elements) {
-    HLO_TRY(claimed.emplace_back(), element.Claim(/*donate=*/false));
+    wanted.emplace_back(&element, donate);
     shapes.push_back(element.shape());
   }
-  // Not before all are there; one may stand there several times.
-  if (donate)
-    for (const DeviceBuffer& element : elements) (void)element.Claim(/*donate=*/true);
+  HLO_TRY(const std::vector<PendingValue> claimed, ClaimAll(wanted));
   const auto gathering = std::make_shared<Gathering>();
   gathering->elements.resize(elements.size());
   gathering->missing = elements.size();
@@ -66,6 +67,25 @@ Result<DeviceBuffer> DeviceBuffer::Element(size_t number) const {
       element->Set(Error(value.error()));
   });
   return DeviceBuffer(shape().tuple_shapes()[number], std::move(element));
+}
+
+Result<std::vector<PendingValue>> DeviceBuffer::ClaimAll(
+    llvm::ArrayRef<std::pair<const DeviceBuffer*, bool>> buffers) {
+  std::vector<PendingValue> claimed;
+  for (const auto& [buffer, donate] : buffers) {
+    HLO_TRY(claimed.emplace_back(), buffer->Claim(/*donate=*/false));
+  }
+  if (llvm::none_of(buffers, [](const auto& wanted) { return wanted.second; })) return claimed;
+  // Of two that want the same ones each would have some otherwise.
+  static std::mutex donation;
+  const std::lock_guard donating(donation);
+  for (const auto& [buffer, donate] : buffers)
+    if (donate) HLO_CHECK_OK(buffer->Claim(/*donate=*/false));
+  llvm::SmallPtrSet<const Pending<DeviceValue>*, 8> given;
+  for (const auto [number, wanted] : llvm::enumerate(buffers))
+    if (wanted.second && given.insert(claimed[number].get()).second)
+      HLO_CHECK_OK(wanted.first->Claim(/*donate=*/true));
+  return claimed;
 }
 
 Result<PendingValue> DeviceBuffer::Claim(bool donate) const {

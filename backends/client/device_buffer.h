@@ -105,6 +105,10 @@ class DeviceBuffer {
   /// What a run reads when its turn comes. `donate`: the buffer is the run's from now on, which may write its
   /// results there; nobody else may use it any more. Errors: runtime-buffer, if it was donated before.
   [[nodiscard]] Result<PendingValue> Claim(bool donate) const;
+  /// Claims each of `buffers`; of those donated all or none, whoever else wants some at the same time. One
+  /// may stand there several times.
+  static Result<std::vector<PendingValue>> ClaimAll(
+      llvm::ArrayRef<std::pair<const DeviceBuffer*, bool>> buffers);
 
  private:
   struct State {

@@ -173,7 +173,7 @@ typedef struct HloClientOptions {
   int64_t threads;      /* 0: those of the process */
   int64_t no_cache;     /* 1: nothing is kept on disk */
   const char* cache_folder;
-  int64_t memory_limit;           /* bytes of all runs together; 0: none */
+  int64_t memory_limit;           /* bytes of all runs together; 0: what the machine has */
   int64_t time_limit_ms;          /* of each compilation and run; 0: none */
   const uint64_t* seed;           /* of random numbers; NULL: 42 */
   const char* optimization_level; /* "0" to "3"; NULL: "2" */
