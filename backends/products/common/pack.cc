@@ -27,8 +27,9 @@ void NarrowToInside(int64_t least, int64_t greatest, int64_t step, int64_t size,
     if (least < 0 || greatest >= size) end = 0;
     return;
   }
-  if (least < 0) begin = std::max(begin, (-least + step - 1) / step);
-  end = std::min(end, greatest >= size ? 0 : (size - greatest + step - 1) / step);
+  const auto steps = [&](int64_t distance) { return step == 1 ? distance : (distance + step - 1) / step; };
+  if (least < 0) begin = std::max(begin, steps(-least));
+  end = std::min(end, greatest >= size ? 0 : steps(size - greatest));
 }
 
 }  // namespace
@@ -289,9 +290,8 @@ void Packer::FindRows(const BlockSteps& steps, const E* data, int64_t row_begin,
       const E* inside = begin < end ? from + steps.taps_[static_cast<size_t>(begin)] : nullptr;
       if (begin < end && end - begin < run) {
         E* copy = out + row * depth + tap * channels;
-        std::fill(copy, copy + (begin - tap) * channels, E(0));
+        CopyFew(copy, reinterpret_cast<const E*>(kZeros), run * channels);
         CopyFew(copy + (begin - tap) * channels, inside, (end - begin) * channels);
-        std::fill(copy + (end - tap) * channels, copy + run * channels, E(0));
         inside = copy;
       }
       rows.edge_runs.push_back(inside != nullptr ? static_cast<const void*>(inside) : kZeros);
