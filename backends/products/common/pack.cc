@@ -1,6 +1,7 @@
 #include "backends/products/common/pack.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "backends/products/common/scratch.h"
@@ -23,6 +24,7 @@ struct RowRun {
 /// `greatest`, positions of row 0, are inside: narrows [begin, end), which may cross.
 void NarrowToInside(int64_t least, int64_t greatest, int64_t step, int64_t size, int64_t& begin,
                     int64_t& end) {
+  assert(step >= 0 && "windows go on as their outputs do");
   if (step == 0) {
     if (least < 0 || greatest >= size) end = 0;
     return;
@@ -167,8 +169,9 @@ std::optional<std::pair<int64_t, int64_t>> BlockSteps::Uniform() const {
   return std::nullopt;
 }
 
-bool BlockSteps::HasLongRuns() const {
-  return HasRuns() && depth() >= kLongRun * static_cast<int64_t>(runs_.size());
+bool BlockSteps::HasLongRuns(int64_t unit) const {
+  return HasRuns() && depth() >= kLongRun * static_cast<int64_t>(runs_.size()) &&
+         llvm::all_of(runs_, [&](const auto& run) { return run.second * block_.channels() % unit == 0; });
 }
 
 int64_t BlockSteps::TapRun(size_t tap) const {
@@ -254,7 +257,7 @@ void Packer::PackRows(const BlockSteps& steps, const E* data, int64_t row_begin,
       if (stays) continue;
     }
     llvm::SmallVector<int64_t, 4> positions;
-    for (size_t b = 0; b < op.bounds.size(); ++b) positions.push_back(rows.Position(b, i));
+    for (size_t b = 0; !row_inside && b < op.bounds.size(); ++b) positions.push_back(rows.Position(b, i));
     for (const auto& [tap, run] : steps.runs_) {
       const auto [begin, end] =
           row_inside ? std::pair{tap, tap + run} : steps.InsideOfRun(positions, tap, run);

@@ -16,12 +16,12 @@ struct RowSet;
 class BlockSteps {
  public:
   BlockSteps(const Operand& operand, const Block& block, bool channels_outer);
-  [[nodiscard]] const Operand& operand() const { return operand_; }
   [[nodiscard]] int64_t depth() const { return block_.depth(); }
   /// If all steps follow one another at one distance and none is out of bounds: the first and the distance.
   [[nodiscard]] std::optional<std::pair<int64_t, int64_t>> Uniform() const;
-  /// The steps of a row follow one another side by side in memory, in runs that are worth looking up.
-  [[nodiscard]] bool HasLongRuns() const;
+  /// The steps of a row follow one another side by side in memory, in runs that are worth looking up, each of
+  /// a multiple of `unit` steps.
+  [[nodiscard]] bool HasLongRuns(int64_t unit = 1) const;
 
  private:
   friend class Packer;

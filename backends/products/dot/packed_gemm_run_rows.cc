@@ -38,14 +38,14 @@ void TileRun<T>::RunTiles(TileArgs<T>& args, int64_t count) const {
     args.c += height * tiles_of;
   };
   int64_t first = 0;
-  // The first tile packs for those that follow.
+  // The first tile packs for those that follow; low ones do not, and leave it to the next rows.
   if (const int64_t height = least + (higher > 0 ? 1 : 0); args.pack != nullptr && 2 * height > tiles_.rows) {
     run(height, first = 1);
     args.b = args.pack;
     args.b_step = args.pack_step;
     args.padded = true;
+    args.pack = nullptr;
   }
-  args.pack = nullptr;
   if (higher > first) run(least + 1, higher - first);
   if (tiles > std::max(higher, first)) run(least, tiles - std::max(higher, first));
 }

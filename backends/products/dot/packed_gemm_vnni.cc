@@ -260,13 +260,11 @@ class GroupRun {
       return {packed, stride, packed};
     }
     const bool moves = groups_.moves_left != nullptr && groups_.moves_left(kind_);
-    if (groups_.run_rows > 0 && !moves && steps.HasLongRuns()) {
+    if (groups_.run_rows > 0 && !moves && steps.HasLongRuns(kWordBytes / bytes_)) {
       Packer(kernels_, bytes_).RowsInPlace(steps, data, piece.row, piece.rows, packed, tables.runs);
-      const bool words =
-          llvm::all_of(tables.runs.lengths, [&](int64_t n) { return n * bytes_ % kWordBytes == 0; });
       for (int64_t& length : tables.runs.lengths) length = length * bytes_ / kWordBytes;
       for (int64_t& offset : tables.runs.offsets) offset *= bytes_;
-      if (words) return {.first = nullptr, .stride = 0, .in_runs = true};
+      return {.first = nullptr, .stride = 0, .in_runs = true};
     }
     Packer(kernels_, bytes_).Rows(steps, data, piece.row, piece.rows, padded, packed);
     if (used < stride)
