@@ -288,6 +288,8 @@ void Packer::FindRows(const BlockSteps& steps, const E* data, int64_t row_begin,
   llvm::SmallVector<int64_t, 4> starts(op.bounds.size()), positions(op.bounds.size());
   const auto find_edge = [&](int64_t row, const E* from) {
     rows.edges.push_back(row);
+    int64_t number = 0;
+    std::pair<int64_t, int64_t> some{rows.runs(), 0};
     for (const auto& [tap, run] : steps.runs_) {
       const auto [begin, end] = steps.InsideOfRun(positions, tap, run);
       const E* inside = begin < end ? from + steps.taps_[static_cast<size_t>(begin)] : nullptr;
@@ -298,7 +300,10 @@ void Packer::FindRows(const BlockSteps& steps, const E* data, int64_t row_begin,
         inside = copy;
       }
       rows.edge_runs.push_back(inside != nullptr ? static_cast<const void*>(inside) : kZeros);
+      if (inside != nullptr) some = {std::min(some.first, number), number + 1};
+      ++number;
     }
+    rows.edge_inside.push_back(some);
   };
   for (int64_t i = 0, length = 0; i < count; i += length) {
     const int64_t row = row_begin + i, step = op.rows.stride();
@@ -429,6 +434,7 @@ void Packer::RowsInPlace(const BlockSteps& steps, const void* data, int64_t row_
   rows.rows.resize_for_overwrite(static_cast<size_t>(count));
   rows.edges.clear();
   rows.edge_runs.clear();
+  rows.edge_inside.clear();
   VisitSize(bytes_, [&](auto tag) {
     using E = decltype(tag);
     FindRows(steps, static_cast<const E*>(data), row_begin, count, static_cast<E*>(out), rows);

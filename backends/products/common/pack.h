@@ -58,11 +58,13 @@ class BlockSteps {
 struct RowsOfRuns {
   /// By run: its steps, and the elements between the beginning of a row and that of its run.
   llvm::SmallVector<int64_t, 16> lengths, offsets;
-  llvm::SmallVector<const void*, 0> rows;
+  llvm::SmallVector<const void*, 256> rows;
   /// Rows with steps out of bounds, by increasing number; run r of edge e begins at edge_runs[e * runs() +
   /// r].
-  llvm::SmallVector<int64_t, 0> edges;
-  llvm::SmallVector<const void*, 0> edge_runs;
+  llvm::SmallVector<int64_t, 64> edges;
+  llvm::SmallVector<const void*, 256> edge_runs;
+  /// By edge: all its runs but [first, second) are zeros.
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 64> edge_inside;
   [[nodiscard]] int64_t runs() const { return static_cast<int64_t>(lengths.size()); }
   /// Run r of row i of some begins at rows[r * stride + i] + offsets[r]; no offsets: zeros.
   struct Some {

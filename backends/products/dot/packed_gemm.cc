@@ -20,6 +20,7 @@ constexpr int64_t kWindowRowPiece = 512;  // the same where rows of windows are 
 constexpr int64_t kPanelsPerPiece = 8, kPanelsPerCutPiece = 16, kPanelsPerWidePiece = 64;
 constexpr int64_t kFewSums = 16 << 10;  // results that are worth cutting their sums, if those have
 constexpr size_t kManyBlocks = 16, kBlocksPerPart = 8, kMostParts = 16;  // so many blocks
+constexpr size_t kBlocksKept = 16;                                       // whose steps a plan has found
 constexpr int64_t kLongChannels = 64;                                    // of windows, read where they lie
 constexpr int64_t kFewPiecesPerThread = 24;                              // as many for each thread
 // So that all end at about the same time; the latter if rows are cut. Sums do not depend on it.
@@ -58,6 +59,10 @@ TilePlan::TilePlan(Problem problem, const Target& target)
   if (blocks_.size() >= kManyBlocks && problem_.rows() * problem_.columns() * problem_.batches() <= kFewSums)
     blocks_per_part_ = std::max(kBlocksPerPart, (blocks_.size() + kMostParts - 1) / kMostParts);
   CutResult();
+  for (size_t b = 0; b < std::min(blocks_.size(), kBlocksKept); ++b) {
+    left_steps_.emplace_back(problem_.lhs, blocks_[b], problem_.channels_outer);
+    right_steps_.emplace_back(problem_.rhs, blocks_[b], problem_.channels_outer);
+  }
 }
 
 bool TilePlan::Run(const void* lhs, const void* rhs, void* out) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "backends/products/common/pack.h"
 #include "backends/products/common/way.h"
 
 namespace hlo::gemm {
@@ -37,6 +38,7 @@ class TilePlan final : public Plan {
   Problem problem_;
   const KernelSet& kernels_;
   std::vector<Block> blocks_;
+  std::vector<BlockSteps> left_steps_, right_steps_;  // of the first blocks: all if they are few
   /// Long sums of few elements are made of parts, one per so many blocks, that are added in order.
   size_t blocks_per_part_ = 0;
   int parts_ = 1;                             // 2 for complex elements

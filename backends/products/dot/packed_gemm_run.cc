@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "backends/products/common/pack.h"
 #include "backends/products/common/scratch.h"
@@ -180,7 +181,7 @@ void TileRun<T>::Sum(const Piece& piece, size_t first, size_t end, Tables& table
     const Block& block = plan_.blocks_[b];
     Left left{};
     Right right{};
-    MakeLeft(piece, block, tables, left);
+    MakeLeft(piece, b, tables, left);
     MakeRight(piece, b, right);
     if (left.in_runs)
       MultiplyRuns(piece, right, block.depth() * plan_.parts_, accumulate, tables);
@@ -193,9 +194,9 @@ void TileRun<T>::Sum(const Piece& piece, size_t first, size_t end, Tables& table
 template <class T>
 void TileRun<T>::RunPiece(const Piece& piece, Tables& tables) const {
   const int64_t rows = piece.rows(), parts = plan_.parts_, stride = Stride(piece);
-  tables.targets.resize(static_cast<size_t>(rows));
+  tables.targets.resize_for_overwrite(static_cast<size_t>(rows));
   if (IsDirect(piece) && !plan_.blocks_.empty()) {
-    tables.offsets.resize(static_cast<size_t>(rows));
+    tables.offsets.resize_for_overwrite(static_cast<size_t>(rows));
     problem_.out_rows.Fill(piece.row_begin, rows, tables.offsets.data());
     T* base = reinterpret_cast<T*>(out_) + parts * (problem_.out_base + problem_.out_batch.At(piece.batch) +
                                                     problem_.out_columns.At(piece.column_begin));
@@ -240,19 +241,24 @@ void TileRun<T>::RunInParts(int64_t pieces) const {
 }
 
 template <class T>
-void TileRun<T>::MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const {
+void TileRun<T>::MakeLeft(const Piece& piece, size_t block, Tables& tables, Left& left) const {
+  if (block < plan_.left_steps_.size()) return MakeLeft(piece, plan_.left_steps_[block], tables, left);
+  MakeLeft(piece, BlockSteps(problem_.lhs, plan_.blocks_[block], problem_.channels_outer), tables, left);
+}
+
+template <class T>
+void TileRun<T>::MakeLeft(const Piece& piece, const BlockSteps& steps, Tables& tables, Left& left) const {
   const Operand& operand = problem_.lhs;
-  const BlockSteps steps(operand, block, problem_.channels_outer);
-  const int64_t rows = piece.rows(), depth = block.depth(), parts = plan_.parts_;
+  const int64_t rows = piece.rows(), depth = steps.depth(), parts = plan_.parts_;
   const int bytes = Info(operand.type).host_bytes();
   const uint8_t* data = lhs_ + operand.batch.At(piece.batch) * bytes;
   const bool plain = IsPlain(problem_, operand);
-  tables.rows.resize(static_cast<size_t>(rows));
+  tables.rows.resize_for_overwrite(static_cast<size_t>(rows));
   left.rows = tables.rows.data();
   left.step = 1;
   const auto uniform = steps.Uniform();
   if (plain && uniform && (uniform->second == 1 || depth == 1)) {
-    tables.offsets.resize(static_cast<size_t>(rows));
+    tables.offsets.resize_for_overwrite(static_cast<size_t>(rows));
     operand.rows.Fill(piece.row_begin, rows, tables.offsets.data());
     const T* first = reinterpret_cast<const T*>(data) + parts * uniform->first;
     for (size_t i = 0; i < tables.rows.size(); ++i) tables.rows[i] = first + parts * tables.offsets[i];
@@ -367,8 +373,7 @@ void TileRun<T>::ShareRight() {
   const int64_t panel = plan_.panel_, panels = (problem_.columns() + panel - 1) / panel, parts = plan_.parts_,
                 depth = problem_.depth(), batches = problem_.batches(), row = panels * panel * parts * parts;
   if (static_cast<double>(row) * static_cast<double>(depth * batches) * sizeof(T) > kMostShared ||
-      IsReadable(BlockSteps(problem_.rhs, plan_.blocks_[0], problem_.channels_outer),
-                 std::min(problem_.columns(), plan_.column_piece_)))
+      IsReadable(plan_.right_steps_[0], std::min(problem_.columns(), plan_.column_piece_)))
     return;
   shared_ = MakeBuffer<T>(static_cast<size_t>(row * depth * batches));
   const int64_t groups = (panels + kPanelsPacked - 1) / kPanelsPacked,
@@ -398,7 +403,10 @@ void TileRun<T>::MakeRight(const Piece& piece, size_t number, Right& right) cons
                   piece.column_begin * depth * parts * parts;
     return;
   }
-  const BlockSteps steps(operand, block, problem_.channels_outer);
+  std::optional<BlockSteps> found;
+  const BlockSteps& steps = number < plan_.right_steps_.size()
+                                ? plan_.right_steps_[number]
+                                : found.emplace(operand, block, problem_.channels_outer);
   if (IsReadable(steps, columns)) {
     const auto uniform = steps.Uniform();
     right = {reinterpret_cast<const T*>(rhs_ + operand.batch.At(piece.batch) * int64_t{sizeof(T)}) +

@@ -40,14 +40,14 @@ class TileRun {
   struct Fetching {
     int64_t lines, rows;
   };
-  /// Tables of one thread.
+  /// Tables of some pieces, with room for most.
   struct Tables {
     llvm::SmallVector<const T*, 256> rows;
     llvm::SmallVector<T*, 256> targets;
     llvm::SmallVector<int64_t, 256> offsets;
     RowsOfRuns runs;
-    llvm::SmallVector<const T*, 0> edges;  // run by run, all that have edges
-    llvm::SmallVector<T*, 0> run_targets;  // of rows without edges, and with
+    llvm::SmallVector<const T*, 256> edges;  // run by run, all that have edges
+    llvm::SmallVector<T*, 256> run_targets;  // of rows without edges, and with
   };
 
   /// A batch of small products whose operands lie as the tiles read them; false: it is none.
@@ -61,7 +61,8 @@ class TileRun {
   void Sum(const Piece& piece, size_t first, size_t end, Tables& tables) const;
   /// The same for pieces whose sums are made of parts.
   void RunInParts(int64_t pieces) const;
-  void MakeLeft(const Piece& piece, const Block& block, Tables& tables, Left& left) const;
+  void MakeLeft(const Piece& piece, size_t block, Tables& tables, Left& left) const;
+  void MakeLeft(const Piece& piece, const BlockSteps& steps, Tables& tables, Left& left) const;
   void MakeRight(const Piece& piece, size_t block, Right& right) const;
   /// The steps of the right factor lie as tiles read them, and are not worth a copy.
   [[nodiscard]] bool StaysInPlace(const BlockSteps& steps, int64_t columns) const;
@@ -76,6 +77,8 @@ class TileRun {
   /// The same as Multiply() of such rows.
   void MultiplyRuns(const Piece& piece, const Right& right, int64_t depth, bool accumulate,
                     const Tables& tables) const;
+  /// The tiles of edges, each without runs that are zeros for all its rows.
+  void RunEdges(TileArgs<T>& args, const Tables& tables) const;
   /// Tiles of nearly equal heights of `count` rows, to whose end `args` goes on.
   void RunTiles(TileArgs<T>& args, int64_t count) const;
   void Multiply(const Piece& piece, const Left& left, const Right& right, int64_t depth, bool accumulate,

@@ -2,6 +2,7 @@
 #include "backends/products/dot/packed_gemm_run.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hlo::gemm {
 
@@ -72,15 +73,40 @@ void TileRun<T>::MultiplyRuns(const Piece& piece, const Right& right, int64_t de
                      .runs = tables.runs.runs(),
                      .c_offset = column};
     RunTiles(args, inside);
-    args.a = tables.edges.data();
     args.run_stride = edges;
     args.run_offsets = nullptr;
-    RunTiles(args, edges);
+    RunEdges(args, tables);
   }
 }
 
-#define HLO_RUNS_OF(T)                              \
-  template void TileRun<T>::SetEdgesApart(Tables&); \
+template <class T>
+void TileRun<T>::RunEdges(TileArgs<T>& args, const Tables& tables) const {
+  const RowsOfRuns& runs = tables.runs;
+  const auto edges = static_cast<int64_t>(runs.edges.size());
+  for (int64_t edge = 0, end = 0; edge < edges; edge = end) {
+    auto [first, last] = runs.edge_inside[static_cast<size_t>(edge)];
+    for (end = edge + 1; end < edges; ++end) {
+      const auto next = runs.edge_inside[static_cast<size_t>(end)];
+      if (end - edge >= tiles_.rows && next != std::pair(first, last)) break;
+      first = std::min(first, next.first);
+      last = std::max(last, next.second);
+    }
+    // Who packs reads all.
+    if (args.pack != nullptr || first >= last) first = 0, last = runs.runs();
+    const int64_t skipped =
+        std::accumulate(runs.lengths.begin(), runs.lengths.begin() + first, int64_t{0}) * args.b_step;
+    args.a = tables.edges.data() + first * edges + edge;
+    args.runs = last - first;
+    args.run_lengths = runs.lengths.data() + first;
+    args.b += skipped;
+    RunTiles(args, end - edge);
+    args.b -= skipped;
+  }
+}
+
+#define HLO_RUNS_OF(T)                                                   \
+  template void TileRun<T>::SetEdgesApart(Tables&);                      \
+  template void TileRun<T>::RunEdges(TileArgs<T>&, const Tables&) const; \
   template void TileRun<T>::MultiplyRuns(const Piece&, const Right&, int64_t, bool, const Tables&) const;
 HLO_RUNS_OF(float)
 HLO_RUNS_OF(double)
