@@ -15,6 +15,12 @@ namespace {
 
 using C = CommonOptions;
 
+std::vector<llvm::StringRef> DiagnosticNames() {
+  std::vector<llvm::StringRef> names;
+  for (const DiagnosticInfo& info : AllDiagnostics()) names.push_back(info.name);
+  return names;
+}
+
 constexpr OptionRow kInputRows[] = {
     Option<&C::input_format>("input-format", "FORMAT", "auto",
                              "encoding of the inputs: auto, hlo, pb, pbtxt, snapshot, json"),
@@ -33,7 +39,7 @@ constexpr OptionRow kMessageRows[] = {
     Option<&C::warnings>("W", "ID|no-ID|error=ID", "", "enable, disable or turn into an error one warning")
         .Letter('W'),
     Option<&C::werror>("werror", "", "", "warnings are errors"),
-    Option<&C::explain>("explain", "ID", "", "explain a diagnostic, with an example"),
+    Option<&C::explain>("explain", "ID", "", "explain a diagnostic, with an example").Words(&DiagnosticNames),
     Option<&C::color>("color", "WHEN", "auto", "auto, always or never"),
     Option<&C::progress>("progress", "WHEN", "auto", "auto, always or never"),
     Option<&C::quiet>("quiet", "", "", "no warnings, notes, summaries").Letter('q'),
@@ -54,7 +60,8 @@ constexpr OptionRow kGeneralRows[] = {
     Option<&C::help_all>("help-all", "", "", "with every option and alias").Advanced(),
     Option<&C::help_as>("help-as", "FORM", "",
                         "as a manual page (man), or a script that completes options (bash, zsh, fish)")
-        .Advanced(),
+        .Advanced()
+        .Words(&HelpForms),
     Option<&C::version>("version", "json", "", "versions and features").Bare("text"),
 };
 
@@ -134,9 +141,7 @@ void PrintVersion(const ToolInfo& tool, bool json, llvm::raw_ostream& out) {
 }
 
 tl::unexpected<Diagnostic> NoDiagnostic(llvm::StringRef where, llvm::StringRef id) {
-  std::vector<llvm::StringRef> ids;
-  for (const DiagnosticInfo& info : AllDiagnostics()) ids.push_back(info.name);
-  const std::string hint = DidYouMeanText(id, ids);
+  const std::string hint = DidYouMeanText(id, DiagnosticNames());
   return Error("usage-option", {}, "{0}no diagnostic '{1}'{2}{3}", where, id, hint.empty() ? "" : "; ", hint);
 }
 

@@ -9,4 +9,7 @@ namespace hlo {
 Status PrintHelpAs(llvm::StringRef form, const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups,
                    llvm::raw_ostream& out);
 
+/// The words of forms.
+std::vector<llvm::StringRef> HelpForms();
+
 }  // namespace hlo

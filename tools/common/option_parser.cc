@@ -3,6 +3,7 @@
 #include <map>
 
 #include "llvm/ADT/StringSet.h"
+#include "tools/common/option_relations.h"
 #include "tools/common/options.h"
 
 namespace hlo {
@@ -283,7 +284,7 @@ std::string ConfigWord(llvm::StringRef line) {
 class Parser {
  public:
   Parser(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, const OptionSources& sources)
-      : tool_(tool), names_(tool, groups), sources_(sources) {}
+      : tool_(tool), groups_(groups), names_(tool, groups), sources_(sources) {}
 
   Result<CommandLine> Run(llvm::ArrayRef<const char*> args) {
     // All that can be understood is set also after an error: how errors are shown is among it.
@@ -291,6 +292,7 @@ class Parser {
     Keep(ReadXlaFlags());
     Keep(Read(args, Source::CommandLine));
     Apply();
+    Keep(CheckRelations());
     HLO_CHECK_OK(std::move(first_error_));
     return std::move(result_);
   }
@@ -375,8 +377,19 @@ class Parser {
       const auto [it, inserted] = last.try_emplace(a.row, a.source);
       const bool replaces = !inserted && it->second != a.source;
       it->second = a.source;
+      // As XLA takes them, its flags may name nothing.
+      if (a.row->wants_text && a.value.empty() && a.source == Source::CommandLine &&
+          !llvm::StringRef(a.option).starts_with("--xla"))
+        Keep(Error("usage-option", {}, "option '{0}' needs a value {1}", a.option, a.row->argument));
       Keep(a.row->set(a.object, {a.option, a.value, replaces}));
     }
+  }
+
+  Status CheckRelations() {
+    std::vector<GivenOption> given;
+    for (const Assignment& a : assignments_)
+      given.push_back({a.row, a.option, a.value, a.source == Source::CommandLine});
+    return CheckOptionRelations(tool_, groups_, given);
   }
 
   Status UnknownName(llvm::StringRef word, Source source) {
@@ -410,6 +423,7 @@ class Parser {
   }
 
   const ToolInfo& tool_;
+  llvm::ArrayRef<OptionGroup> groups_;
   Names names_;
   const OptionSources& sources_;
   std::vector<Assignment> assignments_;

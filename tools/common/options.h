@@ -123,8 +123,11 @@ struct OptionRow {
   Status (*set)(void* object, const OptionUse& use);
   OptionArity arity;
   char letter = 0;
-  bool advanced = false;   // only in --help-all
-  llvm::StringRef bare{};  // value of an option given without one
+  bool advanced = false;                              // only in --help-all
+  llvm::StringRef bare{};                             // value of an option given without one
+  bool wants_text = false;                            // any but none
+  std::vector<llvm::StringRef> (*words)() = nullptr;  // the values that there are, for completion
+  bool list = false;                                  // of such, with commas
 
   [[nodiscard]] constexpr OptionRow Letter(char l) const {
     OptionRow row = *this;
@@ -134,6 +137,24 @@ struct OptionRow {
   [[nodiscard]] constexpr OptionRow Advanced() const {
     OptionRow row = *this;
     row.advanced = true;
+    return row;
+  }
+  /// Has these values, for completion.
+  [[nodiscard]] constexpr OptionRow Words(std::vector<llvm::StringRef> (*known)()) const {
+    OptionRow row = *this;
+    row.words = known;
+    return row;
+  }
+  /// The same of a list.
+  [[nodiscard]] constexpr OptionRow ListOf(std::vector<llvm::StringRef> (*known)()) const {
+    OptionRow row = Words(known);
+    row.list = true;
+    return row;
+  }
+  /// No text is a value, too.
+  [[nodiscard]] constexpr OptionRow MayBeEmpty() const {
+    OptionRow row = *this;
+    row.wants_text = false;
     return row;
   }
   /// The value is optional (only with `=`) and `text` stands for a missing one.
@@ -159,6 +180,22 @@ Status SetMember(void* object, const OptionUse& use) {
   return ParseOption(use, static_cast<Object*>(object)->*kMember);
 }
 template <class M>
+struct Plain {
+  using Type = M;
+};
+template <class M>
+struct Plain<std::optional<M>> {
+  using Type = M;
+};
+/// The words of an enumeration, without synonyms.
+template <class E>
+std::vector<llvm::StringRef> EnumerationWords() {
+  std::vector<llvm::StringRef> words;
+  for (const auto& word : kOptionWords<E>)
+    if (WordOf(word.value) == word.text) words.push_back(word.text);
+  return words;
+}
+template <class M>
 constexpr OptionArity ArityOf() {
   if constexpr (std::is_same_v<M, bool> || std::is_same_v<M, std::optional<bool>>) return OptionArity::Flag;
   if constexpr (std::is_same_v<M, Count>) return OptionArity::Count;
@@ -170,7 +207,12 @@ template <auto kMember>
 constexpr OptionRow Option(llvm::StringRef name, llvm::StringRef argument, llvm::StringRef default_text,
                            llvm::StringRef help) {
   using Member = typename internal::MemberPointer<decltype(kMember)>::Member;
-  return {name, argument, default_text, help, &internal::SetMember<kMember>, internal::ArityOf<Member>()};
+  OptionRow row = {
+      name, argument, default_text, help, &internal::SetMember<kMember>, internal::ArityOf<Member>()};
+  row.wants_text = std::is_same_v<Member, std::string>;
+  using Value = typename internal::Plain<Member>::Type;
+  if constexpr (std::is_enum_v<Value>) row.words = &internal::EnumerationWords<Value>;
+  return row;
 }
 
 /// Options shown under one heading; `object` is the struct the rows' members belong to.
@@ -196,6 +238,13 @@ struct UnavailableOption {
   bool flag = false;        // a boolean: switched off it is served
 };
 
+/// Options that mean something only beside some others, or never do. Both are lists of names or of
+/// NAME=VALUE, with `|` between, and hold for what the command line says: flags of XLA's (`--xla-…`) are
+/// taken as XLA takes them.
+struct OptionRelation {
+  llvm::StringRef options, others;
+};
+
 /// What the help and the option parser need to know about a tool.
 struct ToolInfo {
   llvm::StringRef name;
@@ -204,6 +253,8 @@ struct ToolInfo {
   llvm::ArrayRef<OptionAlias> aliases;
   llvm::ArrayRef<UnavailableOption> unavailable;
   llvm::ArrayRef<llvm::StringRef> examples;
+  llvm::ArrayRef<OptionRelation> needs{};  // options, and others of which one has to be given, or a default
+  llvm::ArrayRef<OptionRelation> excludes{};  // options that would make the tool ignore others
 };
 
 /// Positional arguments, and warnings about ignored options.

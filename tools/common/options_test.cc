@@ -76,10 +76,13 @@ TEST(Options, HelpHasForms) {
   EXPECT_NE(bash.find(" --on --no-on --off --number= --text= --xla_words= --maybe --item="),
             std::string::npos);
   EXPECT_NE(bash.find(" --fruit= --pear --loud\"\n"), std::string::npos);
-  EXPECT_NE(HelpAs("zsh").find("'*--number=[a number \\[0\\]]:N:_files' \\\n"), std::string::npos);
+  EXPECT_NE(HelpAs("zsh").find("'*--number=[a number \\[0\\]]:N: ' \\\n"), std::string::npos);
   EXPECT_NE(HelpAs("fish").find("complete -c sample -s f -l some-flag -d 'a flag'\n"), std::string::npos);
-  EXPECT_NE(HelpAs("fish").find("complete -c sample -s n -l number -r -d 'a number [0]'\n"),
+  EXPECT_NE(HelpAs("fish").find("complete -c sample -s n -l number -r -f -d 'a number [0]'\n"),
             std::string::npos);
+  EXPECT_NE(bash.find("    --fruit) words='apple pear' ;;\n"), std::string::npos);
+  EXPECT_NE(HelpAs("zsh").find("'*--fruit=[a word]:F:(apple pear)' \\\n"), std::string::npos);
+  EXPECT_NE(HelpAs("fish").find("-l fruit -r -f -a 'apple pear' -d 'a word'\n"), std::string::npos);
   EXPECT_EQ(HelpAs("html"), "option '--help-as': found 'html', expected one of man, bash, zsh, fish");
 }
 
@@ -131,8 +134,8 @@ TEST(Options, WordsThatLookLikeOthers) {
   EXPECT_EQ(Parse({"--text", "-x"}).sample.text, "-x");
   EXPECT_EQ(Parse({"--text", "--neither_known"}).sample.text, "--neither_known");
   EXPECT_EQ(Parse({"--text=--number=3"}).sample.text, "--number=3");
-  const Parsed empty = Parse({"--text=", "a"});
-  EXPECT_EQ(empty.sample.text, "");
+  const Parsed empty = Parse({"--item=", "a"});
+  EXPECT_EQ(empty.sample.items, (std::vector<std::string>{""}));
   EXPECT_EQ(empty.result->positional, (std::vector<std::string>{"a"}));
   const Parsed brackets = Parse({"[a,b]", "--item=[c,d]", "--item", "{e}", "++", "/windows:style", "@"});
   EXPECT_EQ(brackets.result->positional, (std::vector<std::string>{"[a,b]", "++", "/windows:style", "@"}));
@@ -143,6 +146,7 @@ TEST(Options, WordsThatLookLikeOthers) {
   EXPECT_EQ(Parse({"-lfln", "6"}).sample.number, 6);
   EXPECT_EQ(ErrorOf({"-n"}), "option '-n' needs a value N");
   EXPECT_EQ(ErrorOf({"-n", "--text=a"}), "option '-n' needs a value N");
+  EXPECT_EQ(ErrorOf({"--text=", "a"}), "option '--text' needs a value T");
   EXPECT_EQ(ErrorOf({"-lq"}), "unknown option '-q'");
   EXPECT_EQ(ErrorOf({"--some-flag="}),
             "option '--some-flag': found '', expected on, off, true, false, 1 or 0");

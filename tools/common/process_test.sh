@@ -18,13 +18,23 @@ expect() {
 }
 
 # Scripts that complete options are scripts, and do that; pages are pages, where something reads them.
-for tool in hlo-opt hlo-run hlo-diff hlo-viz; do
-  "$(dirname "$opt")/$tool" --help-as=bash > complete.bash || failures=$((failures + 1))
-  found=$(bash -c ". ./complete.bash; COMP_WORDS=($tool --help-a); COMP_CWORD=1; _${tool/-/_} 2> /dev/null; echo \"\${COMPREPLY[*]}\"")
-  if [ "$found" != "--help-all --help-as=" ]; then
-    echo "FAIL: $tool --help-a is completed as '$found'"
+# completed TOOL WORDS REPLIES: what bash, in which `=` breaks words, makes of a line.
+completed() {
+  local found
+  found=$(bash -c ". ./$1.bash; compopt() { :; }; COMP_WORDBREAKS=\$' \\t\\n\"\\'@><=;|&(:'; COMP_LINE='$1 $2'
+    COMP_POINT=\${#COMP_LINE}; _${1/-/_}; echo \"\${COMPREPLY[*]}\"")
+  if [ "$found" != "$3" ]; then
+    echo "FAIL: '$1 $2' is completed as '$found', expected '$3'"
     failures=$((failures + 1))
   fi
+}
+
+for tool in hlo-opt hlo-run hlo-diff hlo-viz; do
+  "$(dirname "$opt")/$tool" --help-as=bash > $tool.bash || failures=$((failures + 1))
+  completed $tool --help-a '--help-all --help-as='
+  completed $tool --color=a 'auto always'
+  completed $tool '--color al' 'always'
+  completed $tool --threads= ''
   for shell in zsh fish; do
     "$(dirname "$opt")/$tool" --help-as=$shell > script || failures=$((failures + 1))
     if command -v $shell > /dev/null && ! $shell -n script; then
@@ -32,12 +42,27 @@ for tool in hlo-opt hlo-run hlo-diff hlo-viz; do
       failures=$((failures + 1))
     fi
   done
+  if command -v fish > /dev/null; then
+    found=$(HOME=$dir fish --no-config -c "source script; complete -C '$tool --color=al'" | cut -f 1)
+    if [ "$found" != --color=always ]; then
+      echo "FAIL: fish completes '$tool --color=al' as '$found'"
+      failures=$((failures + 1))
+    fi
+  fi
   "$(dirname "$opt")/$tool" --help-as=man > page || failures=$((failures + 1))
   if command -v groff > /dev/null && [ -n "$(groff -man -ww -Tutf8 page 2>&1 > /dev/null)" ]; then
     echo "FAIL: groff does not like the page of $tool"
     failures=$((failures + 1))
   fi
 done
+touch values.npz
+completed hlo-opt --passes=dce,@simpli @simplify
+completed hlo-opt '--stage hlo-s' hlo-scheduled
+completed hlo-run --inputs=@val @values.npz
+completed hlo-run '--profile-out val' values.npz
+completed hlo-run val values.npz
+completed hlo-diff --ignore=layout,const layout,constants
+completed hlo-viz '-T sv' svg
 
 cat >m.hlo <<'END'
 ENTRY e { ROOT p = f32[4] parameter(0) }

@@ -5,17 +5,31 @@ namespace {
 
 using D = HloDiffOptions;
 
+std::vector<llvm::StringRef> FormatWords() {
+  std::vector<llvm::StringRef> words;
+  for (const DiffFormatInfo& format : AllDiffFormats()) words.push_back(format.word);
+  return words;
+}
+std::vector<llvm::StringRef> KindWords() {
+  std::vector<llvm::StringRef> words;
+  for (const DiffKind kind :
+       {DiffKind::Moved, DiffKind::Changed, DiffKind::Removed, DiffKind::Added, DiffKind::Unchanged})
+    words.push_back(ToString(kind));
+  return words;
+}
+
 /// A row whose setter adds words to the ignored properties, or removes them.
 template <bool kIgnore>
 constexpr OptionRow IgnoreRow(llvm::StringRef name, llvm::StringRef default_text, llvm::StringRef help) {
-  return {name,
-          "LIST",
-          default_text,
-          help,
-          [](void* object, const OptionUse& use) {
-            return ParseIgnored(use, static_cast<D*>(object)->compare.ignored, kIgnore);
-          },
-          OptionArity::Value};
+  const OptionRow row = {name,
+                         "LIST",
+                         default_text,
+                         help,
+                         [](void* object, const OptionUse& use) {
+                           return ParseIgnored(use, static_cast<D*>(object)->compare.ignored, kIgnore);
+                         },
+                         OptionArity::Value};
+  return row.ListOf(&internal::EnumerationWords<DiffProperty>);
 }
 
 /// A row for a member of one of the structs within HloDiffOptions.
@@ -50,7 +64,8 @@ constexpr OptionRow kComparisonRows[] = {
 };
 constexpr OptionRow kReportRows[] = {
     Option<&D::only>("only", "LIST", "all",
-                     "show only these kinds: moved, changed, removed, added, unchanged"),
+                     "show only these kinds: moved, changed, removed, added, unchanged")
+        .ListOf(&KindWords),
     Option<&D::opcode>("opcode", "RE", "", "show only such opcodes"),
     Option<&D::computation>("computation", "RE", "", "show only what stands in such computations"),
     Option<&D::filter_exit>("filter-exit", "", "off", "the exit code tells of what is shown only"),
@@ -78,7 +93,8 @@ constexpr OptionRow kOutputRows[] = {
     Option<&D::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
     Option<&D::output_format>("output-format", "FORMAT", "extension of -o, else text",
                               "text, summary, side-by-side, json, dot, html")
-        .Letter('T'),
+        .Letter('T')
+        .Words(&FormatWords),
     Option<&D::text_output>("text-output", "FILE", "", "also write text there").Advanced(),
     Option<&D::html_output>("html-output", "FILE", "", "also write html there").Advanced(),
     Nested<&D::report, &DiffReportOptions::json_indent>("json-indent", "N", "0",
@@ -116,6 +132,19 @@ constexpr OptionAlias kAliases[] = {
     {"debug_options_file", "config"},
 };
 
+constexpr OptionRelation kNeeds[] = {
+    {"find", "series"},
+    {"accept-equivalent", "verify-equivalence"},
+    {"filter-exit", "only|opcode|computation"},
+};
+constexpr OptionRelation kExcludes[] = {
+    // Lines have no kinds, costs and counterparts.
+    {"mode=text|mode=canonical",
+     "map|strict-order|max-effort|only|opcode|computation|filter-exit|group|max-entries|show-renames|cost|"
+     "verify-equivalence|series"},
+    {"series", "map|cost|verify-equivalence|text-output|html-output"},
+};
+
 constexpr llvm::StringRef kExamples[] = {
     "hlo-diff before.hlo after.hlo",
     "hlo-diff --ignore=layout,sharding --only=added,removed before.hlo after.hlo",
@@ -131,7 +160,9 @@ const ToolInfo kHloDiff = {"hlo-diff",
                            "[options] OLD NEW | [options] --series DIR [--module NAME]",
                            kAliases,
                            {},
-                           kExamples};
+                           kExamples,
+                           kNeeds,
+                           kExcludes};
 
 Status ParseIgnored(const OptionUse& use, uint32_t& ignored, bool ignore) {
   NameList words;

@@ -5,13 +5,67 @@ namespace {
 
 using O = OptOptions;
 
+struct StageRow {
+  llvm::StringLiteral name;
+  OptStage stage;
+  std::optional<CodeForm> code{};
+  std::optional<GpuCodeForm> gpu{};
+};
+constexpr StageRow kStages[] = {
+    {"parsed", OptStage::Parsed},
+    {"hlo", OptStage::Hlo},
+    {"hlo-scheduled", OptStage::Scheduled},
+    {"hlo-backend", OptStage::Scheduled},
+    {"buffer-assignment", OptStage::Buffers},
+    {"program", OptStage::Code, CodeForm::Program},
+    {"kernel-ir", OptStage::Code, CodeForm::KernelIr, GpuCodeForm::KernelIr},
+    // Kernels are emitted as they shall be: no pass runs over their IR.
+    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore, GpuCodeForm::LlvmBefore},
+    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmAfter, GpuCodeForm::LlvmAfter},
+    {"llvm", OptStage::Code, CodeForm::LlvmAfter, GpuCodeForm::LlvmAfter},
+    {"asm", OptStage::Code, CodeForm::Assembly},
+    {"obj", OptStage::Code, CodeForm::Object},
+    {"ptx", OptStage::Code, {}, GpuCodeForm::Ptx},
+    {"cubin", OptStage::Code, {}, GpuCodeForm::Cubin},
+    {"sass", OptStage::Code, {}, GpuCodeForm::Sass},
+    {"header", OptStage::Code, CodeForm::Header},
+    {"json", OptStage::Json},
+    {"pb", OptStage::Proto},
+    {"pbtxt", OptStage::ProtoText},
+    {"dot", OptStage::Dot},
+    {"html", OptStage::Html},
+    {"cost", OptStage::Cost},
+};
+
+struct FormatRow {
+  llvm::StringLiteral word;
+  OptStage stage;  // instead of `hlo`
+};
+constexpr FormatRow kFormats[] = {
+    {"hlo", OptStage::Hlo},   {"txt", OptStage::Hlo},   {"text", OptStage::Hlo},
+    {"json", OptStage::Json}, {"pb", OptStage::Proto},  {"proto", OptStage::Proto},
+    {"dot", OptStage::Dot},   {"html", OptStage::Html}, {"pbtxt", OptStage::ProtoText},
+};
+
+std::vector<llvm::StringRef> StageWords() {
+  std::vector<llvm::StringRef> words;
+  for (const StageRow& row : kStages) words.push_back(row.name);
+  return words;
+}
+std::vector<llvm::StringRef> FormatWords() {
+  std::vector<llvm::StringRef> words;
+  for (const FormatRow& row : kFormats) words.push_back(row.word);
+  return words;
+}
+
 constexpr OptionRow kTargetRows[] = {
     Option<&O::platform>("platform", "NAME", "none", "pipeline and code generator: none, cpu, gpu"),
     Option<&O::stage>("stage", "STAGE", "hlo",
                       "what to print: parsed, hlo, hlo-scheduled, buffer-assignment, json, pb, dot, html, "
                       "cost; of platform "
                       "cpu: program, kernel-ir, llvm-before-optimizations, llvm, asm, obj, header; of gpu: "
-                      "kernel-ir, llvm-before-optimizations, llvm, ptx, cubin, sass"),
+                      "kernel-ir, llvm-before-optimizations, llvm, ptx, cubin, sass")
+        .Words(&StageWords),
     Option<&O::aot>("aot", "PREFIX", "",
                     "PREFIX.o, .h and .json: the module as a function of C for other programs"),
     Option<&O::target>("target", "TRIPLE", "this machine's",
@@ -34,7 +88,9 @@ constexpr OptionRow kTargetRows[] = {
         "the CPU that code is made for, in LLVM's words; with --aot several, separated by commas: "
         "the object has code for each and takes what the processor it runs on can do")
         .Advanced(),
-    Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&O::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away")
+        .Advanced()
+        .MayBeEmpty(),
     Option<&O::gpu_target>("gpu-target", "NAME|FILE", "h100",
                            "the GPU that code is for: a100, b200, h100, h200, or a description"),
     Option<&O::gpu_tf32>("gpu-tf32", "", "",
@@ -72,7 +128,8 @@ constexpr OptionRow kPrintingRows[] = {
         .Advanced(),
     Option<&O::json_indent>("json-indent", "N", "0", "spaces per level of JSON output").Advanced(),
     Option<&O::split_marker>("output-split-marker", "TEXT", "// -----", "line between several modules")
-        .Advanced(),
+        .Advanced()
+        .MayBeEmpty(),
 };
 constexpr OptionRow kCheckingRows[] = {
     Option<&O::check>("check", "", "", "parse and verify, print nothing"),
@@ -121,7 +178,8 @@ constexpr OptionRow kOutputRows[] = {
     Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
     Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o",
                                           "hlo, json (hlo.graph/1), pb, dot or html")
-        .Letter('T'),
+        .Letter('T')
+        .Words(&FormatWords),
 };
 
 constexpr OptionAlias kOwnAliases[] = {
@@ -145,44 +203,48 @@ constexpr UnavailableOption kUnavailableOptions[] = {
     {"xla-gpu-target-config-filename", "code generation"},
 };
 
+// What makes code or runs passes.
+constexpr OptionRelation kNeeds[] = {
+    {"entry-name|self-contained", "aot|stage=header"},
+    {"aot-weights|target", "aot"},
+    {"tier", "explain-codegen|stage=program"},
+    {"mcpu|mattr", "platform=cpu|platform=host|aot|explain-codegen|passes|O"},
+    {"gpu-target|gpu-tf32", "platform=gpu|platform=cuda|passes"},
+    {"kernel|force-path", "stage|explain-codegen"},
+    {"debug-info", "stage"},
+    {"extract-height|extract-boundary", "extract"},
+    {"output-dir", "isolate"},
+    {"in-place", "update-checks"},
+    {"test-exit|test-output|test-timeout|repeat-test|max-tests", "reduce|bisect-passes"},
+    {"fast-math|disable-passes|enable-passes-only|pass-limit|rewrite-limit|disable-rule|enable-rules-only|"
+     "rule-limit|run-passes-from|execution-threads|print-before|print-after|print-after-all|print-changed|"
+     "debug-rewrites|time-passes|pass-stats",
+     "passes|O|stage|aot|explain-codegen|platform=cpu|platform=host|platform=gpu|platform=cuda|print-"
+     "pipeline"},
+    kDumpNeeds,
+};
+constexpr OptionRelation kExcludes[] = {
+    // What prints nothing, or is compared with comments, leaves modules as they are.
+    {"check",
+     "passes|O|aot|cost|explain-codegen|extract|extract-computation|isolate|reduce|bisect-passes|output"},
+    {"verify-diagnostics",
+     "passes|O|aot|cost|explain-codegen|extract|extract-computation|isolate|reduce|bisect-passes|output"},
+    {"stage=parsed",
+     "passes|O|extract|extract-computation|isolate|remove-infeed-outfeed|while-execution-count"},
+    {"cost", "explain-codegen|stage"},
+    {"explain-codegen", "stage"},
+    {"reduce", "bisect-passes|isolate|extract|extract-computation|aot|explain-codegen|cost|update-checks"},
+    {"bisect-passes", "isolate|extract|extract-computation|aot|explain-codegen|cost|update-checks"},
+    {"isolate", "extract"},
+    {"aot", "print-fingerprint"},
+};
+
 constexpr llvm::StringRef kExamples[] = {
     "hlo-opt --check model.hlo",
     "hlo-opt --print-style=short --no-print-metadata model.hlo -o short.hlo",
     "hlo-opt --passes=algsimp,cse,dce --print-changed model.hlo -o simple.hlo",
     "hlo-opt -O2 --bisect-passes='./check.sh %s' model.hlo",
     "hlo-opt --reduce --test='./fails.sh %s' model.hlo -o small.hlo",
-};
-
-struct StageRow {
-  llvm::StringLiteral name;
-  OptStage stage;
-  std::optional<CodeForm> code{};
-  std::optional<GpuCodeForm> gpu{};
-};
-constexpr StageRow kStages[] = {
-    {"parsed", OptStage::Parsed},
-    {"hlo", OptStage::Hlo},
-    {"hlo-scheduled", OptStage::Scheduled},
-    {"hlo-backend", OptStage::Scheduled},
-    {"buffer-assignment", OptStage::Buffers},
-    {"program", OptStage::Code, CodeForm::Program},
-    {"kernel-ir", OptStage::Code, CodeForm::KernelIr, GpuCodeForm::KernelIr},
-    // Kernels are emitted as they shall be: no pass runs over their IR.
-    {"llvm-before-optimizations", OptStage::Code, CodeForm::LlvmBefore, GpuCodeForm::LlvmBefore},
-    {"llvm-after-optimizations", OptStage::Code, CodeForm::LlvmAfter, GpuCodeForm::LlvmAfter},
-    {"llvm", OptStage::Code, CodeForm::LlvmAfter, GpuCodeForm::LlvmAfter},
-    {"asm", OptStage::Code, CodeForm::Assembly},
-    {"obj", OptStage::Code, CodeForm::Object},
-    {"ptx", OptStage::Code, {}, GpuCodeForm::Ptx},
-    {"cubin", OptStage::Code, {}, GpuCodeForm::Cubin},
-    {"sass", OptStage::Code, {}, GpuCodeForm::Sass},
-    {"header", OptStage::Code, CodeForm::Header},
-    {"json", OptStage::Json},
-    {"pb", OptStage::Proto},
-    {"pbtxt", OptStage::ProtoText},
-    {"dot", OptStage::Dot},
-    {"html", OptStage::Html},
-    {"cost", OptStage::Cost},
 };
 
 /// Of stages of code.
@@ -200,16 +262,6 @@ Result<const StageRow*> ParseStage(llvm::StringRef name) {
   const std::string hint = DidYouMeanText(name, words);
   return Error("usage-stage", {}, "unknown stage '{0}'{1}{2}", name, hint.empty() ? "" : "; ", hint);
 }
-
-struct FormatRow {
-  llvm::StringLiteral word;
-  OptStage stage;  // instead of `hlo`
-};
-constexpr FormatRow kFormats[] = {
-    {"hlo", OptStage::Hlo},   {"txt", OptStage::Hlo},   {"text", OptStage::Hlo},
-    {"json", OptStage::Json}, {"pb", OptStage::Proto},  {"proto", OptStage::Proto},
-    {"dot", OptStage::Dot},   {"html", OptStage::Html}, {"pbtxt", OptStage::ProtoText},
-};
 
 /// The form of the output decides where the stage does not.
 Status CheckOutputFormat(const OptOptions& options, OptStage& stage) {
@@ -259,7 +311,9 @@ const ToolInfo& OptTool() {
       "[options] [FILE...]",
       kAliases,
       kUnavailableOptions,
-      kExamples};
+      kExamples,
+      kNeeds,
+      kExcludes};
   return kTool;
 }
 
@@ -279,8 +333,6 @@ namespace {
 
 /// Options of --aot, which make the stage.
 Status CheckAheadOfTime(OptOptions& options, OptStage& stage) {
-  if (!options.target.empty() && options.aot.empty())
-    return Error("usage-option", {}, "option '--target' needs --aot");
   if (llvm::StringRef(options.mcpu).contains(',') && options.aot.empty())
     return Error("usage-option", {}, "option '--mcpu': several CPUs need --aot");
   if (options.aot_weights && (options.aot.empty() || options.host() == CodeHost::Nobody))
@@ -326,8 +378,6 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
     return Error("usage-stage", {}, "stage '{0}' is one of --platform={1}; found {2}", options.stage,
                  row->code ? "cpu" : "gpu", WordOf(options.platform));
   options.gpu_code = row->gpu.value_or(GpuCodeForm::Ptx);
-  if (options.in_place && !options.update_checks)
-    return Error("usage-option", {}, "option '--in-place' needs --update-checks");
   if (options.extract_height < -1)
     return Error("usage-option", {}, "option '--extract-height': found {0}, expected -1 or more",
                  options.extract_height);
@@ -344,17 +394,10 @@ Result<OptStage> CheckOptOptions(OptOptions& options) {
                  *options.while_execution_count, INT32_MAX);
   if (options.reduce == options.test.empty())
     return Error("usage-option", {}, "options '--reduce' and '--test' need each other");
-  if (options.reduce && !options.bisect_passes.empty())
-    return Error("usage-option", {}, "options '--reduce' and '--bisect-passes' exclude each other");
   if (options.max_tests < 1 || options.repeat_test < 1)
     return Error("usage-option", {}, "option '--{0}': found {1}, expected 1 or more",
                  options.max_tests < 1 ? "max-tests" : "repeat-test",
                  options.max_tests < 1 ? options.max_tests : options.repeat_test);
-  const bool extracting = !options.extract.empty() || !options.extract_computation.empty();
-  if (extracting && options.isolate)
-    return Error("usage-option", {}, "options '--extract' and '--isolate' exclude each other");
-  if (!options.output_directory.empty() && !options.isolate)
-    return Error("usage-option", {}, "option '--output-dir' needs --isolate");
   return stage;
 }
 

@@ -1,35 +1,76 @@
 #include "tools/opt/pass_options.h"
 
+#include "passes/pass.h"
+#include "passes/pipeline.h"
+#include "passes/rules/rules.h"
+#include "tools/opt/module_form.h"
+
 namespace hlo {
 namespace {
 
 using O = PassRunOptions;
 
+std::vector<llvm::StringRef> PassNames() {
+  std::vector<llvm::StringRef> names;
+  for (const PassInfo& pass : AllPasses()) names.push_back(pass.name);
+  return names;
+}
+/// With pipelines.
+std::vector<llvm::StringRef> Specs() {
+  static const std::vector<std::string> kPipelines = [] {
+    std::vector<std::string> names;
+    for (const PipelineInfo& pipeline : AllPipelines()) names.push_back("@" + pipeline.name.str());
+    return names;
+  }();
+  std::vector<llvm::StringRef> specs = PassNames();
+  specs.insert(specs.end(), kPipelines.begin(), kPipelines.end());
+  return specs;
+}
+std::vector<llvm::StringRef> RuleNames() {
+  std::vector<llvm::StringRef> names;
+  for (const RuleIndex::Entry& entry : AlgsimpRules().entries()) names.push_back(entry.rule->name);
+  return names;
+}
+std::vector<llvm::StringRef> FormWords() {
+  std::vector<llvm::StringRef> words;
+  for (const ModuleFormInfo& form : AllModuleForms()) words.push_back(form.word);
+  return words;
+}
+
 constexpr OptionRow kPassRows[] = {
     Option<&O::passes>("passes", "SPEC", "",
-                       "run exactly these: pass, pass{opt=val}, @pipeline, fix[N](SPEC); repeatable"),
+                       "run exactly these: pass, pass{opt=val}, @pipeline, fix[N](SPEC); repeatable")
+        .ListOf(&Specs),
     Option<&O::level>("O", "0..3", "none", "run the platform's pipeline of this level").Letter('O'),
     Option<&O::run>("run-hlo-passes", "auto|always|never", "auto", "auto: not on scheduled modules")
         .Advanced(),
     Option<&O::fast_math>("fast-math", "", "", "allow rewrites that change values of floats"),
     Option<&O::strict_fp>("strict-fp", "", "", "only rewrites that are exact for every float"),
     Option<&O::deterministic>("deterministic", "", "", "only reproducible results").Advanced(),
-    Option<&O::disable_passes>("disable-passes", "LIST", "", "passes and pipelines to leave out"),
-    Option<&O::enable_passes_only>("enable-passes-only", "LIST", "", "leave out all other passes").Advanced(),
+    Option<&O::disable_passes>("disable-passes", "LIST", "", "passes and pipelines to leave out")
+        .ListOf(&Specs),
+    Option<&O::enable_passes_only>("enable-passes-only", "LIST", "", "leave out all other passes")
+        .Advanced()
+        .ListOf(&Specs),
     Option<&O::pass_limit>("pass-limit", "N", "all", "only the first N pass executions").Advanced(),
     Option<&O::rewrite_limit>("rewrite-limit", "PASS=N", "", "only the first N rewrites of PASS").Advanced(),
-    Option<&O::disable_rule>("disable-rule", "LIST", "", "rewrite rules that must not fire").Advanced(),
+    Option<&O::disable_rule>("disable-rule", "LIST", "", "rewrite rules that must not fire")
+        .Advanced()
+        .ListOf(&RuleNames),
     Option<&O::enable_rules_only>("enable-rules-only", "LIST", "", "no other rewrite rules may fire")
-        .Advanced(),
+        .Advanced()
+        .ListOf(&RuleNames),
     Option<&O::rule_limit>("rule-limit", "RULE=N", "", "only the first N rewrites by RULE").Advanced(),
-    Option<&O::start_from>("run-passes-from", "NAME", "", "leave out the passes before this one").Advanced(),
+    Option<&O::start_from>("run-passes-from", "NAME", "", "leave out the passes before this one")
+        .Advanced()
+        .Words(&PassNames),
     Option<&O::execution_threads>("execution-threads", "LIST", "all",
                                   "change only computations of these threads")
         .Advanced(),
     Option<&O::list_passes>("list-passes", "text|names|json|absent", "",
                             "all about every pass; names that are not here")
         .Bare("text"),
-    Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced(),
+    Option<&O::describe_pass>("describe-pass", "NAME", "", "explain one pass").Advanced().Words(&PassNames),
     Option<&O::list_pipelines>("list-pipelines", "", "", "the named pipelines").Advanced(),
     Option<&O::print_pipeline>("print-pipeline", "", "", "what would run, as a SPEC").Advanced(),
 };
@@ -47,11 +88,14 @@ constexpr OptionRow kObservationRows[] = {
 };
 constexpr OptionRow kDumpRows[] = {
     Option<&O::dump_to>("dump-to", "DIR", "",
-                        "files under XLA's names, before and after by default; `-`: stdout"),
+                        "files under XLA's names, before and after by default; `-`: stdout")
+        .MayBeEmpty(),
     Option<&O::dump_pass_re>("dump-pass-re", "RE", "", "dump around matching passes").Advanced(),
     Option<&O::dump_pipeline_re>("dump-pipeline-re", "RE", "", "only in matching pipelines").Advanced(),
     Option<&O::dump_module_re>("dump-module-re", "RE", "", "only matching modules").Advanced(),
-    Option<&O::dump_as>("dump-as", "LIST", "text", "forms of dumps: text, json, proto, dot, html").Advanced(),
+    Option<&O::dump_as>("dump-as", "LIST", "text", "forms of dumps: text, json, proto, dot, html")
+        .Advanced()
+        .ListOf(&FormWords),
     Option<&O::dump_unchanged>("dump-unchanged", "", "", "also after passes that changed nothing").Advanced(),
     Option<&O::dump_timestamp>("dump-include-timestamp", "", "", "the time in file names").Advanced(),
     Option<&O::dump_max_modules>("dump-max-hlo-modules", "N", "all", "only of the first N modules")

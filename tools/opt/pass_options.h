@@ -65,6 +65,11 @@ inline constexpr OptionAlias kPassAliases[] = {
     {"xla_disable_hlo_passes", "disable-passes"},
     {"xla_enable_hlo_passes_only", "enable-passes-only"},
 };
+/// How dumps are written, and what makes them be.
+inline constexpr OptionRelation kDumpNeeds = {
+    "dump-unchanged|dump-include-timestamp|dump-max-hlo-modules|dump-large-constants",
+    "dump-to|dump-as|dump-pass-re|dump-module-re|dump-pipeline-re|xla-dump-hlo-as-text|xla-dump-hlo-as-proto|"
+    "xla-dump-hlo-as-dot|xla-dump-hlo-as-html|xla-dump-hlo-as-url"};
 /// A tool's own aliases and these.
 template <size_t kCount>
 constexpr auto WithPassAliases(const OptionAlias (&own)[kCount]) {

@@ -19,7 +19,9 @@ constexpr OptionRow kPlatformRows[] = {
                              "reference without schedule, fusions and mixed precision")
         .Advanced(),
     Option<&R::mcpu>("mcpu", "CPU", "native", "the CPU that code is made for, in LLVM's words").Advanced(),
-    Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away").Advanced(),
+    Option<&R::mattr>("mattr", "+F,-F", "", "features of the CPU to add or take away")
+        .Advanced()
+        .MayBeEmpty(),
     Option<&R::gpu_target>("gpu-target", "NAME|FILE", "h100",
                            "the GPU that code is for: a100, b200, h100, h200, or a description"),
     Option<&R::gpu_devices>("gpu-devices", "N,...", "all in turn",
@@ -234,6 +236,35 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"use-spmd-partitioning", "the partitioner", /*flag=*/true},
 };
 
+constexpr llvm::StringLiteral kOnGpu =
+    "platform=gpu|platform=cuda|platform=gpu-emu|reference-platform=gpu|reference-platform=cuda|"
+    "reference-platform=gpu-emu";
+constexpr llvm::StringLiteral kOnCpu =
+    "platform=cpu|platform=host|reference-platform=cpu|reference-platform=host";
+constexpr OptionRelation kNeeds[] = {
+    {"run-reference-hlo-passes|despecialize", "reference-platform|bisect-passes|reduce-to"},
+    {"gpu-target|gpu-devices|gpu-sync|gpu-graphs|gpu-streams|gpu-libraries|gpu-tf32|autotune|autotune-"
+     "results",
+     kOnGpu},
+    {"gpu-emu", "platform=gpu-emu|reference-platform=gpu-emu"},
+    {"tier|mcpu|mattr", kOnCpu},
+    {"abs-error|rel-error|ulp-error|nan|tolerance|until-mismatch",
+     "expected|reference-platform|compare-files|bisect-passes|reduce-to"},
+    {"group-by|top|peaks", "profile|profile-out"},
+    {"max-slowdown", "baseline"},
+    {"output-format", "output"},
+    {"chain", "repeats|benchmark|baseline|profile|profile-out"},
+    kDumpNeeds,
+};
+constexpr OptionRelation kExcludes[] = {
+    {"compile-only",
+     "expected|output|result-json|benchmark|baseline|profile|profile-out|csv|reference-platform|save-inputs|"
+     "outfeed|compare-files|bisect-passes|reduce-to"},
+    {"compare-files",
+     "input|inputs|expected|output|reference-platform|passes|O|benchmark|baseline|profile|profile-out|"
+     "bisect-passes|reduce-to|show-literal"},
+};
+
 constexpr llvm::StringRef kExamples[] = {
     "hlo-run m.hlo                                       random arguments, results printed",
     "hlo-run --inputs=@in.npz --output=@out.npz m.hlo    arguments and results in files",
@@ -257,7 +288,9 @@ const ToolInfo kHloRun = {
     "[options] FILE... | DIR",
     kAliases,
     kLaterOptions,
-    kExamples};
+    kExamples,
+    kNeeds,
+    kExcludes};
 
 std::vector<OptionGroup> RunGroups(RunOptions& options) {
   std::vector<OptionGroup> groups = {

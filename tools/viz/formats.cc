@@ -152,6 +152,13 @@ void GroupDrawing(VizTask& task) {
   CollapseLarge(drawing, most, "--max-nodes=" + std::to_string(most), task.report);
 }
 
+std::vector<llvm::StringRef> VizFormatWords() {
+  std::vector<llvm::StringRef> words;
+  for (const VizFormat& known : kFormats)
+    if (known.write) words.push_back(known.word);
+  return words;
+}
+
 Result<const VizFormat*> FindVizFormat(const VizOptions& options) {
   const bool named = !options.output_format.empty();
   llvm::StringRef word = options.output_format;
@@ -163,9 +170,7 @@ Result<const VizFormat*> FindVizFormat(const VizOptions& options) {
   if (!named && (word.empty() || word == "gv")) return &kFormats[0];
   const auto* row = llvm::find_if(kFormats, [&](const VizFormat& f) { return f.word == word; });
   if (row == std::end(kFormats)) {
-    std::vector<llvm::StringRef> words;
-    for (const VizFormat& known : kFormats)
-      if (known.write) words.push_back(known.word);
+    const std::vector<llvm::StringRef> words = VizFormatWords();
     if (named) return UnknownWord({"--output-format", word}, words);
     return Error("usage-option", {},
                  "output '{0}': no format has the extension '.{1}'; expected one of {2}, or --output-format",

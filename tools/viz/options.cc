@@ -5,6 +5,8 @@ namespace {
 
 using V = VizOptions;
 
+std::vector<llvm::StringRef> ListWords() { return {"computations", "instructions"}; }
+
 constexpr OptionRow kSelectionRows[] = {
     Option<&V::computation>("computation", "NAME", "entry", "draw this computation"),
     Option<&V::all_computations>("all-computations", "", "", "draw all of them"),
@@ -20,7 +22,8 @@ constexpr OptionRow kSelectionRows[] = {
     Option<&V::context>("context", "N", "0", "with --select: and what is within N steps of them"),
     Option<&V::expand>(
         "expand", "LIST", "fusion",
-        "called computations drawn inside: fusion, while, conditional, call, reduce, none, all"),
+        "called computations drawn inside: fusion, while, conditional, call, reduce, none, all")
+        .ListOf(&VizExpandWords),
 };
 constexpr OptionRow kDrawingRows[] = {
     Option<&V::group_by>("group-by", "WHAT", "computation; html: op-name",
@@ -32,8 +35,9 @@ constexpr OptionRow kDrawingRows[] = {
                          "opcode, type, sharding, memory (space), computation or none"),
     Option<&V::show>("show", "LIST", "shape,layout,control,constants",
                      "show more: shape, layout, metadata, backend-config, sharding, control, constants, "
-                     "schedule, bytes"),
-    Option<&V::hide>("hide", "LIST", "", "show less"),
+                     "schedule, bytes")
+        .ListOf(&VizPartWords),
+    Option<&V::hide>("hide", "LIST", "", "show less").ListOf(&VizPartWords),
 };
 constexpr OptionRow kOverlayRows[] = {
     Option<&V::heat>("heat", "FILE|static", "",
@@ -44,14 +48,15 @@ constexpr OptionRow kOverlayRows[] = {
     Option<&V::values>("values", "FILE", "", "mark what differs in a run (hlo-run --result-json)"),
 };
 constexpr OptionRow kTextRows[] = {
-    Option<&V::list>("list", "WHAT", "", "computations, or instructions[=RE], as text"),
+    Option<&V::list>("list", "WHAT", "", "computations, or instructions[=RE], as text").Words(&ListWords),
     Option<&V::info>("info", "NAME", "", "an instruction with operands, users, callers and stack, as text"),
 };
 constexpr OptionRow kOutputRows[] = {
     Option<&CommonOptions::output>("output", "FILE", "-", "main output; `-` is standard output").Letter('o'),
     Option<&CommonOptions::output_format>("output-format", "FORMAT", "extension of -o",
                                           "dot, svg, png, pdf, html or json (hlo.graph/1)")
-        .Letter('T'),
+        .Letter('T')
+        .Words(&VizFormatWords),
     Option<&V::json_indent>("json-indent", "N", "0", "spaces per level of JSON output").Advanced(),
 };
 
@@ -63,6 +68,17 @@ constexpr OptionAlias kAliases[] = {
 
 constexpr UnavailableOption kUnavailableOptions[] = {
     {"interactive", "the interactive mode", /*flag=*/true},
+};
+
+constexpr OptionRelation kNeeds[] = {
+    {"boundary", "around"},
+    {"context", "select"},
+    {"heat-metric", "heat"},
+};
+constexpr OptionRelation kExcludes[] = {
+    {"list", "info"},
+    {"list|info", "heat|diff|values|output-format"},
+    {"computation", "all-computations"},
 };
 
 constexpr llvm::StringRef kExamples[] = {
@@ -80,7 +96,9 @@ const ToolInfo kHloViz = {"hlo-viz",
                           "[options] FILE... -o OUT",
                           kAliases,
                           kUnavailableOptions,
-                          kExamples};
+                          kExamples,
+                          kNeeds,
+                          kExcludes};
 
 std::vector<OptionGroup> VizGroups(VizOptions& options) {
   return {{"Selection", kSelectionRows, &options},

@@ -36,6 +36,10 @@ struct VizOptions : CommonOptions {
 
 extern const ToolInfo kHloViz;
 std::vector<OptionGroup> VizGroups(VizOptions& options);
+/// The words of --output-format, --show and --expand.
+std::vector<llvm::StringRef> VizFormatWords();
+std::vector<llvm::StringRef> VizPartWords();
+std::vector<llvm::StringRef> VizExpandWords();
 
 template <>
 inline constexpr OptionWord<GroupNodesBy> kOptionWords<GroupNodesBy>[] = {

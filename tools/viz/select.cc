@@ -27,11 +27,7 @@ Result<uint8_t> ExpandOf(const VizOptions& options) {
   unsigned bits = 0;
   for (const std::string& word : options.expand->items) {
     const auto* row = llvm::find_if(kExpandRows, [&](const ExpandRow& r) { return r.word == word; });
-    if (row == std::end(kExpandRows)) {
-      std::vector<StringRef> words;
-      for (const ExpandRow& known : kExpandRows) words.push_back(known.word);
-      return UnknownWord({"--expand", word}, words);
-    }
+    if (row == std::end(kExpandRows)) return UnknownWord({"--expand", word}, VizExpandWords());
     bits |= row->bits;
   }
   return static_cast<uint8_t>(bits);
@@ -83,8 +79,6 @@ class Selector {
       HLO_TRY(const Instruction* inst, FindInstruction(module_, name));
       boundary_.push_back(inst);
     }
-    if (!options_.boundary.items.empty() && around_.empty())
-      return Error("usage-option", {}, "option '--boundary' needs --around");
     if (!options_.paths.empty()) HLO_CHECK_OK(FindPathEnds());
     if (!options_.slice.empty()) {
       const auto [direction, name] = StringRef(options_.slice).split(':');
@@ -249,6 +243,12 @@ class Selector {
 };
 
 }  // namespace
+
+std::vector<StringRef> VizExpandWords() {
+  std::vector<StringRef> words;
+  for (const ExpandRow& row : kExpandRows) words.push_back(row.word);
+  return words;
+}
 
 Result<VizDrawing> SelectDrawing(const Module& module, const VizOptions& options, bool control,
                                  llvm::function_ref<void(Diagnostic)> report) {

@@ -200,6 +200,12 @@ void ClassLegend(DotStyle& style, const StyleData& data, ColorBy by) {
 
 }  // namespace
 
+std::vector<StringRef> VizPartWords() {
+  std::vector<StringRef> words;
+  for (const PartRow& row : kParts) words.push_back(row.word);
+  return words;
+}
+
 Result<ShownParts> PartsOf(const VizOptions& options) {
   ShownParts parts;
   for (const auto& [option, list, shown] :
@@ -208,11 +214,7 @@ Result<ShownParts> PartsOf(const VizOptions& options) {
       std::string name = word;
       std::replace(name.begin(), name.end(), '_', '-');
       const auto* row = llvm::find_if(kParts, [&](const PartRow& r) { return r.word == name; });
-      if (row == std::end(kParts)) {
-        std::vector<StringRef> words;
-        for (const PartRow& known : kParts) words.push_back(known.word);
-        return UnknownWord({option, word}, words);
-      }
+      if (row == std::end(kParts)) return UnknownWord({option, word}, VizPartWords());
       row->part(parts) = shown;
     }
   return parts;
