@@ -2,6 +2,7 @@
 #include "ir/attrs.h"
 
 #include <bit>
+#include <cmath>
 
 #include "ir/binary_members.h"
 #include "llvm/ADT/Hashing.h"
@@ -103,7 +104,7 @@ class Hasher {
 };
 using hlo::Archive;
 // Equal values that differ in bits, and those that have hashes of their own.
-void Archive(Hasher& a, float& v) { a.Number(v == 0 ? 0 : std::bit_cast<uint32_t>(v)); }
+void Archive(Hasher& a, float& v) { a.Number(v == 0 ? 0 : std::isnan(v) ? 1 : std::bit_cast<uint32_t>(v)); }
 void Archive(Hasher& a, uint8_t& v) { a.Number(v); }
 void Archive(Hasher& a, Shape& v) { a.Number(hash_value(v)); }
 void Archive(Hasher& a, LiteralPtr& v) { a.Number(v ? static_cast<size_t>(hash_value(*v)) : 1); }
@@ -119,6 +120,8 @@ template <class T>
 bool EqualOf(const T& a, const T& b) {
   return a == b;
 }
+/// A NaN is the same as any other: results are.
+bool EqualOf(const float& a, const float& b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 bool EqualOf(const LiteralPtr& a, const LiteralPtr& b) { return a == b || (a && b && *a == *b); }
 
 template <class T>

@@ -179,7 +179,7 @@ std::string MacroName(llvm::StringRef symbol, llvm::StringRef what) {
 
 std::vector<std::string> NamesOf(llvm::StringRef symbol, size_t arguments, size_t results) {
   std::vector<std::string> names = {symbol.str()};
-  for (const char* of_c : {"typed", "start", "temp_bytes", "end", "map_weights"})
+  for (const char* of_c : {"typed", "start", "temp_bytes", "end", "map_weights", "verify_weights"})
     names.push_back(symbol.str() + "_" + of_c);
   for (size_t i = 0; i < arguments; ++i) names.push_back(symbol.str() + "_arg" + std::to_string(i));
   for (size_t i = 0; i < results; ++i) names.push_back(symbol.str() + "_result" + std::to_string(i));

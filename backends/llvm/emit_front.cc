@@ -45,7 +45,10 @@ class FrontEmitter {
       Call("_start", programs, "hlo_rt_start", code, {code, pointer, pointer}, other);
       Call("_temp_bytes", programs, "hlo_rt_temp_bytes", number, {}, b_.getInt64(0));
       Call("_end", programs, "hlo_rt_end", b_.getVoidTy(), {}, nullptr);
-      if (function.has_weights) Call("_map_weights", programs, "hlo_rt_map_weights", code, {pointer}, other);
+      if (function.has_weights) {
+        Call("_map_weights", programs, "hlo_rt_map_weights", code, {pointer}, other);
+        Call("_verify_weights", programs, "hlo_rt_verify_weights", code, {}, other);
+      }
       for (size_t v = 0; v < front_.features.size(); ++v) Hide(BodySymbol(symbol_, v));
     }
   }

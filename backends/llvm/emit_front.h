@@ -32,8 +32,8 @@ std::string ProgramSymbol(llvm::StringRef symbol, size_t version);
 /// Adds `int SYMBOL(void* const* args, void* const* results, void* temp)` to a module that holds, for each
 /// function and version, what EmitEntryPoint() makes; with an archive also
 /// `int SYMBOL_start(int threads, ...)`, `size_t SYMBOL_temp_bytes(void)`, `void SYMBOL_end(void)` and, with
-/// weights, `int SYMBOL_map_weights(const char*)`, all of which hand on to the archive
-/// (backends/cpu/runtime/program.h). On processors that have none of the versions they return
+/// weights, `int SYMBOL_map_weights(const char*)` and `int SYMBOL_verify_weights()`, all of which hand on to
+/// the archive (backends/cpu/runtime/program.h). On processors that have none of the versions they return
 /// EntryPoint::kOtherMachine or no bytes. Nothing else of the module is seen from outside then.
 void EmitFront(llvm::Module& module, const Front& front);
 

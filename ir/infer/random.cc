@@ -28,7 +28,8 @@ Result<Shape> InferRng(const Instruction& inst, const InferOptions&) {
   return shape;
 }
 
-// §8.3. XLA's compilers refuse what states are not, its verifier does not; its bits are those of floats, too.
+// §8.3. XLA's compilers refuse what states are not, its verifier does not, nor that there is no new state;
+// its bits are those of floats, too.
 Result<Shape> InferRngBitGenerator(const Instruction& inst, const InferOptions&) {
   const Shape& state = inst.operand(0)->shape();
   const Shape& shape = inst.shape();
@@ -38,16 +39,15 @@ Result<Shape> InferRngBitGenerator(const Instruction& inst, const InferOptions&)
       !(SizesAgree(state.dim(0), 2) || (!three_fry && state.dim(0) == 3)))
     return OperandError("verify-operand-shape", inst, 0, "the state of {0} is {1}, but must be {2}",
                         Name(inst), state, three_fry ? "u64[2]" : "u64[2] or u64[3]");
-  const Shape& bits = shape.IsTuple() && shape.tuple_size() == 2 ? shape.tuple_shape(1) : shape;
-  if (bits.IsArray() && !IsIntegral(bits.element_type()) && !IsFloat(bits.element_type()))
-    return RuleError("verify-shape", inst, "the bits of {0} are {1}, but must be integers or floats",
-                     Name(inst), bits);
-  if (shape.IsArray()) return shape;
   if (!shape.IsTuple() || shape.tuple_size() != 2 || !shape.tuple_shape(1).IsArray() ||
       !Compatible(shape.tuple_shape(0), state))
     return OperandError("verify-shape", inst, 0,
                         "{0} is declared {1}, but rng-bit-generator of {2} makes the new state and an array",
                         Name(inst), shape, state);
+  const Shape& bits = shape.tuple_shape(1);
+  if (!IsIntegral(bits.element_type()) && !IsFloat(bits.element_type()))
+    return RuleError("verify-shape", inst, "the bits of {0} are {1}, but must be integers or floats",
+                     Name(inst), bits);
   return shape;
 }
 

@@ -106,6 +106,13 @@ HloError* WriteStruct(const T& made, const char* what, T* to) {
   return nullptr;
 }
 
+/// A number that is 0 or 1.
+inline HloError* ReadFlag(int64_t value, const char* what, bool& to) {
+  if (value != 0 && value != 1) return BadCall("{0} is {1}; 0 and 1 are possible", what, value);
+  to = value == 1;
+  return nullptr;
+}
+
 /// The shape of an array that a caller describes, with what is wrong with it.
 HloError* ShapeOf(const HloArray& array, const char* what, Shape& shape);
 /// The array of a shape, without memory.

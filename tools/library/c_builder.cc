@@ -248,7 +248,16 @@ HloError* hlo_builder_add(HloBuilder* builder, const char* opcode, const HloValu
     if (turn.error() != nullptr) return turn.error();
     if (opcode == nullptr || (operands == nullptr && count != 0))
       return BadCall("the opcode or the operands are null");
+    // More than a word could be another instruction.
+    if (*opcode == '\0' || !llvm::all_of(llvm::StringRef(opcode), [](char c) {
+          return llvm::isLower(c) || llvm::isDigit(c) || c == '-';
+        }))
+      return BadCall("'{0}' is no opcode", opcode);
     CBuilder& mine = builder->get();
+    if (shape != nullptr && *shape != '\0') {
+      const StatusOr<Shape> parsed = ParseShape(shape);
+      if (!parsed.ok()) return ToError(parsed.status());
+    }
     std::string operation = std::string(opcode) + "(";
     for (size_t i = 0; i < count; ++i) {
       if (HloError* error = CheckValue(mine, operands[i])) return error;

@@ -33,7 +33,9 @@ HloError* ReadOptions(const HloClientOptions* given, ClientOptions& mine, Compil
   if (read.platform != nullptr) mine.platform = read.platform;
   if (read.threads < 0 || read.threads > INT32_MAX) return BadCall("a client of {0} threads", read.threads);
   mine.threads = static_cast<int>(read.threads);
-  mine.cache = read.no_cache == 0;
+  bool no_cache = false;
+  if (HloError* error = ReadFlag(read.no_cache, "no_cache", no_cache)) return error;
+  mine.cache = !no_cache;
   if (read.cache_folder != nullptr) mine.cache_folder = read.cache_folder;
   mine.memory_limit = read.memory_limit;
   mine.time_limit = std::chrono::milliseconds(read.time_limit_ms);
@@ -92,7 +94,9 @@ HloError* hlo_client_create(const HloClientOptions* options, HloClient** client)
 HloError* hlo_client_cancel(HloClient* client, int cancel) {
   return Guarded([&]() -> HloError* {
     if (HloError* error = CheckHandles(client)) return error;
-    cancel != 0 ? client->get().client->Cancel() : client->get().client->ClearCancellation();
+    bool stop = false;
+    if (HloError* error = ReadFlag(cancel, "cancel", stop)) return error;
+    stop ? client->get().client->Cancel() : client->get().client->ClearCancellation();
     return nullptr;
   });
 }

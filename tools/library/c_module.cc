@@ -175,7 +175,7 @@ HloError* hlo_module_run_passes(const HloModule* module, const char* pipeline, c
     HloPassOptions read;
     if (HloError* error = ReadStruct(options, "the options", read)) return error;
     PassOptions passes;
-    passes.verify_each = read.verify_each != 0;
+    if (HloError* error = ReadFlag(read.verify_each, "verify_each", passes.verify_each)) return error;
     if (read.after_pass != nullptr)
       passes.after_pass = [&](const PassEvent& event) {
         const HloPassEvent told = {

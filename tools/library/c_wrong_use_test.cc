@@ -1,5 +1,6 @@
 // hlo/hlo_c.h: calls that are wrong, and structs of other versions.
 #include <array>
+#include <cmath>
 #include <thread>
 
 #include "tools/library/c_test.h"
@@ -130,6 +131,7 @@ TEST(LibraryCWrongUse, OptionsThatMeanNothingAreErrors) {
               o.coordinator = "nowhere";
             }),
             "");
+  EXPECT_EQ(client([](auto& o) { o.no_cache = -1; }), "no_cache is -1; 0 and 1 are possible");
   const int64_t index = -2;
   EXPECT_EQ(client([&](auto& o) { o.process_index = &index; }), "-2 is no number of a process");
   EXPECT_EQ(client([&](auto& o) { o.process_count = &index; }), "-2 processes");
@@ -163,6 +165,47 @@ TEST(LibraryCWrongUse, OptionsThatMeanNothingAreErrors) {
             "there is no optimization level 'high'");
   EXPECT_EQ(compile([&](auto& o) { o.struct_size = 1; }), "the options are a struct of 1 bytes");
   hlo_module_free(module);
+}
+
+TEST(LibraryCWrongUse, FlagsAndBoundsAreWhatTheyCanBe) {
+  const Session session;
+  HloModule* module = Parsed(kTwice);
+  HloPassOptions passes = HLO_INIT(HloPassOptions);
+  passes.verify_each = 2;
+  HloModule* result = nullptr;
+  EXPECT_EQ(Said(hlo_module_run_passes(module, "dce", &passes, &result)),
+            "verify_each is 2; 0 and 1 are possible");
+  EXPECT_EQ(result, nullptr);
+  EXPECT_EQ(Said(hlo_client_cancel(session.client(), 2)), "cancel is 2; 0 and 1 are possible");
+  Floats x = {1, 2};
+  const HloArray array = ArrayOf("f32", x);
+  HloComparison same = HLO_INIT(HloComparison);
+  EXPECT_EQ(Said(hlo_array_compare(&array, &array, -1, 0, &same)),
+            "a bound of -1.00, which is not at least 0");
+  EXPECT_NE(Said(hlo_array_compare(&array, &array, 0, NAN, &same)), "");
+  EXPECT_EQ(Said(hlo_array_compare(&array, &array, HUGE_VAL, 0, &same)), "");
+  hlo_module_free(module);
+}
+
+TEST(LibraryCWrongUse, AnOpcodeIsOneWord) {
+  HloBuilder* builder = nullptr;
+  ASSERT_EQ(Said(hlo_builder_create("b", &builder)), "");
+  HloValue x = 0, made = 0;
+  ASSERT_EQ(Said(hlo_builder_parameter(builder, 0, "f32[2]", "x", &x)), "");
+  const auto add = [&](const char* opcode, const char* shape, const char* attributes) {
+    return Said(hlo_builder_add(builder, opcode, &x, 1, shape, attributes, &made));
+  };
+  EXPECT_EQ(add("negate(%x), metadata={op_name=\"a\"} // ", nullptr, nullptr),
+            "'negate(%x), metadata={op_name=\"a\"} // ' is no opcode");
+  EXPECT_EQ(add("", nullptr, nullptr), "'' is no opcode");
+  EXPECT_NE(add("negative", nullptr, nullptr), "");
+  EXPECT_NE(add("negate", "f32[2] negate(%x)\n  ROOT %y = f32[2]", nullptr), "");
+  EXPECT_NE(add("negate", nullptr, "\n  ROOT %y = f32[2] negate(%x)"), "");
+  EXPECT_EQ(add("negate", "f32[2]", "metadata={op_name=\"a\"}"), "");
+  HloModule* module = nullptr;
+  ASSERT_EQ(Said(hlo_builder_build(builder, made, &module)), "");
+  hlo_module_free(module);
+  hlo_builder_free(builder);
 }
 
 TEST(LibraryCWrongUse, BuffersAndRunsThatDoNotFitAreErrors) {

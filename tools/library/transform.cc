@@ -153,6 +153,10 @@ StatusOr<DiffResult> Diff(const XlaComputation& left, const XlaComputation& righ
 StatusOr<CompareResult> Compare(const Literal& actual, const Literal& expected, const Tolerance& tolerance) {
   const hlo::Literal *a = LiteralAccess::Get(actual), *b = LiteralAccess::Get(expected);
   if (!a || !b) return Status(StatusCode::kInvalidArgument, "a literal has no value");
+  for (const double bound : {tolerance.abs, tolerance.rel})
+    if (!(bound >= 0))
+      return Status(StatusCode::kInvalidArgument,
+                    llvm::formatv("a bound of {0}, which is not at least 0", bound).str());
   hlo::Tolerance bounds;
   bounds.abs = tolerance.abs;
   bounds.rel = tolerance.rel;

@@ -57,6 +57,8 @@ size_t hlo_rt_temp_bytes(const hlo::runtime::Program* program);
 /// May be called by several threads at once.
 int hlo_rt_run(const hlo::runtime::Program* program, void* const* args, void* const* results, void* temp);
 void hlo_rt_end(hlo::runtime::Program* program);
-/// Maps the file of the program's constants; once, before calls.
+/// Maps the file of the program's constants; once, before calls. Looks at its head alone.
 int hlo_rt_map_weights(hlo::runtime::Program* program, const char* path);
+/// Reads all of the file that is mapped, and holds it against the head.
+int hlo_rt_verify_weights(const hlo::runtime::Program* program);
 }

@@ -20,6 +20,8 @@
 #include "backends/products/common/vnni_kernels.h"
 #include "ir/support/buffer.h"
 #include "ir/support/parallel.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/xxhash.h"
 
 namespace hlo::runtime {
 namespace {
@@ -353,4 +355,12 @@ int hlo_rt_map_weights(Program* program, const char* path) {
   }
   program->weights = data;
   return kDone;
+}
+
+int hlo_rt_verify_weights(const Program* program) {
+  if (program->weights == nullptr) return kNotStarted;
+  constexpr size_t kHead = sizeof(hlo::cpu::WeightsHead);
+  const llvm::ArrayRef content(static_cast<const uint8_t*>(program->weights) + kHead,
+                               program->weights_bytes - kHead);
+  return llvm::xxh3_64bits(content) == program->weights_hash ? kDone : kOtherWeights;
 }

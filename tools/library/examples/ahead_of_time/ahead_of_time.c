@@ -121,6 +121,22 @@ static void run_ranks(void) {
   ranks_end();
 }
 
+/* A file of weights with a byte that has changed behind its head: only reading it all finds that. */
+static void look_at_spoilt(const char *weights) {
+  char path[] = "/tmp/weights.XXXXXX";
+  FILE *from = fopen(weights, "rb"), *to = fdopen(mkstemp(path), "wb");
+  check(from != NULL && to != NULL, "a copy of the weights");
+  for (int c = getc(from), place = 0; c != EOF; c = getc(from)) putc(place++ == 1000 ? c ^ 1 : c, to);
+  fclose(from);
+  fclose(to);
+  check(table_start(1, NULL, NULL) == 0, "a start of table");
+  check(table_verify_weights() == TABLE_NOT_STARTED, "weights that are not there");
+  check(table_map_weights(path) == 0, "the head of a spoilt file");
+  check(table_verify_weights() == TABLE_OTHER_WEIGHTS, "a spoilt file");
+  table_end();
+  remove(path);
+}
+
 static void run_table(const char *weights) {
   static _Alignas(TABLE_ALIGN) table_arg0 x;
   static _Alignas(TABLE_ALIGN) table_result0 y;
@@ -130,6 +146,7 @@ static void run_table(const char *weights) {
   check(table_typed(&x, &y, temp) == TABLE_NOT_STARTED, "a call without weights");
   check(table_map_weights("/dev/null") == TABLE_OTHER_WEIGHTS, "another file");
   check(table_map_weights(weights) == 0, "the file of weights");
+  check(table_verify_weights() == 0, "the content of the file");
   check(table_typed(&x, &y, temp) == 0, "a call of table");
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 48; ++j) check(y[i][j] == (float)((2 * i * 7 + j * 3) % 11 - 5), "a row of the table");
@@ -141,6 +158,7 @@ int main(int argc, char **argv) {
   check(argc == 2, "usage: ahead_of_time functions.weights");
   run_dense();
   run_ranks();
+  look_at_spoilt(argv[1]);
   run_table(argv[1]);
   puts("a layer, a sort and a table, computed ahead of time");
   return 0;

@@ -134,7 +134,8 @@ int32_t hlo_type_number(const char* name);
 /* Bytes of an array's elements; -1 if it is none that can be. */
 int64_t hlo_array_bytes(const HloArray* array);
 
-/* An element may differ by one of `abs` and `rel`; of all that differ the largest differences. */
+/* An element may differ by one of `abs` and `rel`, which are at least 0; of all that differ the largest
+ * differences. */
 typedef struct HloComparison {
   size_t struct_size;
   int64_t matched; /* 0 or 1 */
@@ -155,8 +156,8 @@ HloError* hlo_builder_parameter(HloBuilder* builder, int64_t number, const char*
 HloError* hlo_builder_constant(HloBuilder* builder, const HloArray* array, HloValue* value);
 /* Makes a module's entry, with all that it calls, a computation that `attributes` can name. */
 HloError* hlo_builder_computation(HloBuilder* builder, const char* name, const HloModule* module);
-/* An instruction as HLO text has it: `opcode(operands), attributes`. `shape`: NULL where it follows from the
- * operands; `attributes`: NULL or `dimensions={0}, to_apply=add`. */
+/* An instruction as HLO text has it: `opcode(operands), attributes`, an opcode alone, as in `reduce`.
+ * `shape`: NULL where it follows from the operands; `attributes`: NULL or `dimensions={0}, to_apply=add`. */
 HloError* hlo_builder_add(HloBuilder* builder, const char* opcode, const HloValue* operands, size_t count,
                           const char* shape, const char* attributes, HloValue* value);
 /* The shape of a value, as HLO text. */
@@ -188,7 +189,7 @@ typedef struct HloClientOptions {
 } HloClientOptions;
 /* `options` may be NULL. */
 HloError* hlo_client_create(const HloClientOptions* options, HloClient** client);
-/* Stops all that the client does: runs give HLO_CANCELLED, until 0 is given. */
+/* 1 stops all that the client does: runs give HLO_CANCELLED, until 0 is given. */
 HloError* hlo_client_cancel(HloClient* client, int cancel);
 /* Programs that were compiled stay, and buffers. */
 void hlo_client_free(HloClient* client);

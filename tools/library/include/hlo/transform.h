@@ -61,7 +61,8 @@ struct CompareResult {
   int64_t elements = 0, mismatches = 0;
   double max_abs = 0, max_rel = 0;  // of all elements that differ
 };
-/// Compares arrays, and tuples of them; NaN is NaN. Errors: INVALID_ARGUMENT for shapes that differ.
+/// Compares arrays, and tuples of them; NaN is NaN. Errors: INVALID_ARGUMENT for shapes that differ and for
+/// bounds that are negative or NaN.
 StatusOr<CompareResult> Compare(const Literal& actual, const Literal& expected,
                                 const Tolerance& tolerance = {});
 
