@@ -76,6 +76,14 @@ const Literal* ConstantElements(const Instruction& inst) {
   return constant ? constant->attr<ConstantAttrs>().literal.get() : nullptr;
 }
 
+/// How many windows the updates of a scatter are.
+int64_t UpdateCount(const Instruction& update, const ScatterAttrs& attrs) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < update.shape().rank(); ++d)
+    if (!Contains(attrs.update_window_dims, d)) count *= update.shape().dim(d);
+  return count;
+}
+
 /// The ranges that a scatter's window covers where it starts at zero.
 SliceRanges WindowAtZero(const Instruction& scatter) {
   const auto& attrs = scatter.attr<ScatterAttrs>();
@@ -177,6 +185,8 @@ Instruction* ScatterOfOneWindow(Match& m) {
       indices.shape().ElementCount() != static_cast<int64_t>(attrs.scatter_dims_to_operand_dims.size()) ||
       update->shape().ElementCount() == 0 || !combiner.parameter(0)->shape().IsScalarOf(m.type()))
     return nullptr;
+  // Indices of no numbers may still be many.
+  if (indices.shape().ElementCount() == 0 && UpdateCount(*update, attrs) != 1) return nullptr;
   SliceRanges place = WindowAtZero(*m.root);
   for (size_t i = 0; i < attrs.scatter_dims_to_operand_dims.size(); ++i) {
     SliceRange& range = place[At(attrs.scatter_dims_to_operand_dims[i])];
