@@ -29,6 +29,15 @@ int64_t MaxShuffledStride(const Type* element, const CodeTarget& target) {
   return element->getScalarSizeInBits() <= sizeof(float) * CHAR_BIT ? most : most / 2;
 }
 
+/// Whether NaNs with other bits are other values to the statement.
+bool ReadsBits(const Stmt& stmt) {
+  const auto* op = std::get_if<OpStmt>(&stmt);
+  if (op == nullptr) return std::holds_alternative<StoreStmt>(stmt);
+  const auto* compare = op->attrs.GetIf<CompareAttrs>();
+  return op->kind == OpKind::BitcastConvert ||
+         (compare != nullptr && compare->type == CompareType::TotalOrder);
+}
+
 }  // namespace
 
 namespace {
@@ -77,6 +86,7 @@ int64_t ParallelGrain(const kernel::Kernel& kernel) {
 
 Status KernelEmitter::Run() {
   values_.resize(kernel_.value_types.size());
+  FindKeptInBits();
   FindOnlyStored();
   loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
   threads_ != nullptr ? EnterOnThreads() : EnterCall();
@@ -111,6 +121,30 @@ Value* KernelEmitter::LocalBuffer(kernel::BufferId id) {
   auto* memory = b.CreateAlloca(llvm::ArrayType::get(TypeInMemory(id), count));
   memory->setAlignment(llvm::Align(kArrayAlignment));
   return memory;
+}
+
+void KernelEmitter::FindKeptInBits() {
+  llvm::BitVector from_outside(static_cast<unsigned>(kernel_.value_types.size()));
+  llvm::BitVector holds_outside(static_cast<unsigned>(kernel_.buffers.size()));
+  std::vector<kernel::BufferId> loaded_from(kernel_.value_types.size(), -1);
+  kept_in_bits_.resize(static_cast<unsigned>(kernel_.buffers.size()));
+  auto is_from_outside = [&](kernel::ValueId value) { return from_outside[static_cast<unsigned>(value)]; };
+  kernel::ForEachStmt(kernel_.body, [&](const Stmt& stmt) {
+    if (ReadsBits(stmt))
+      kernel::ForEachUse(stmt, [&](kernel::ValueId value) {
+        const kernel::BufferId from = loaded_from[static_cast<size_t>(value)];
+        if (from >= 0 && holds_outside[static_cast<unsigned>(from)])
+          kept_in_bits_.set(static_cast<unsigned>(from));
+      });
+    if (const auto* load = std::get_if<LoadStmt>(&stmt)) {
+      const bool local = kernel_.buffers[static_cast<size_t>(load->buffer)].IsLocal();
+      if (local) loaded_from[static_cast<size_t>(load->result)] = load->buffer;
+      from_outside[static_cast<unsigned>(load->result)] =
+          !local || holds_outside[static_cast<unsigned>(load->buffer)];
+    } else if (const auto* store = std::get_if<StoreStmt>(&stmt)) {
+      if (is_from_outside(store->value)) holds_outside.set(static_cast<unsigned>(store->buffer));
+    }
+  });
 }
 
 void KernelEmitter::FindOnlyStored() {
@@ -189,8 +223,8 @@ Status KernelEmitter::Emit(const LoadStmt& stmt) {
 
 bool KernelEmitter::IsKeptAsComputed(kernel::BufferId id) const {
   const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(id)];
-  return buffer.IsLocal() && StoredType(context_, buffer.type)->isIntegerTy() &&
-         ComputeType(context_, buffer.type)->isFloatTy();
+  return buffer.IsLocal() && !kept_in_bits_[static_cast<unsigned>(id)] &&
+         StoredType(context_, buffer.type)->isIntegerTy() && ComputeType(context_, buffer.type)->isFloatTy();
 }
 
 Type* KernelEmitter::TypeInMemory(kernel::BufferId id) const {

@@ -5,6 +5,7 @@
 #include "backends/kernel/threads.h"
 #include "backends/llvm/code_target.h"
 #include "backends/llvm/types.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/Module.h"
 
@@ -54,6 +55,7 @@ class KernelEmitter {
   Status Emit(const kernel::CommitCopiesStmt& stmt);
   Status Emit(const kernel::WaitForCopiesStmt& stmt);
 
+  void FindKeptInBits();
   void FindOnlyStored();
   void EnterCall();
 
@@ -203,7 +205,7 @@ class KernelEmitter {
   Status EmitSideBySide(const kernel::LoopStmt& stmt, Range range);
   Value* LocalBuffer(kernel::BufferId id);
   /// Narrow floats of the kernel's own buffers lie there as f32: what is rounded need not be narrowed and
-  /// widened.
+  /// widened. Not where NaNs of the caller's go through them to what tells their bits apart.
   [[nodiscard]] bool IsKeptAsComputed(kernel::BufferId id) const;
   [[nodiscard]] llvm::Type* TypeInMemory(kernel::BufferId id) const;
   [[nodiscard]] llvm::Value* FormInMemory(kernel::BufferId id, const Emitted& value) const;
@@ -228,6 +230,7 @@ class KernelEmitter {
   llvm::Function* function_ = nullptr;
   std::vector<Value*> bases_;        // by buffer
   std::vector<Emitted> values_;      // by value
+  llvm::BitVector kept_in_bits_;     // by buffer
   std::vector<bool> only_stored_;    // by value: goes into the caller's memory and nowhere else
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;

@@ -47,15 +47,10 @@ Instruction* ConvolutionWithSwappedOperands(Maker& make, const Instruction& conv
     after *= static_cast<double>(base);
     if (!d.reversal && d.size != 1) reversed.push_back(old.kernel_spatial[i]);
     const int64_t low = d.pad_low + base - window, high = d.pad_high + base - window;
-    // No windows fit, and cut off is more than there is of the kernel; or there is nothing to make a kernel of.
+    // No windows fit, and cut off is more than there is of the kernel; or there is nothing to make a kernel
+    // of.
     if (window + low + high < 0 || size == 0) return nullptr;
-    d = {size,
-         d.stride,
-         low,
-         high,
-         d.window_dilation,
-         d.base_dilation,
-         true};
+    d = {size, d.stride, low, high, d.window_dilation, d.base_dilation, true};
     if (size == 1) d.reversal = false;
   }
   if (after >= before) return nullptr;
