@@ -98,6 +98,7 @@ install(FILES ${PROJECT_BINARY_DIR}/hlo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 # What objects of `hlo-opt --aot` are linked with.
 install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/library/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hlo-toolkit-dev/examples COMPONENT library)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/library/guide.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hlo-toolkit-dev COMPONENT library)
 
 # All that is installed.
 add_custom_target(hlo_packaged)
@@ -135,6 +136,8 @@ set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/installed_size.cmake)
 set(CPACK_THREADS 0)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME hlo-toolkit)
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "hlo-opt, hlo-run, hlo-diff and hlo-viz read and print the textual HLO of XLA,
+optimise it, run it on CPUs and GPUs, compare results and graphs, and draw them.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
 # What is loaded when it is asked for can be missing.
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libc6 (>= 2.36)")
@@ -148,6 +151,8 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libdnnl2, cmake, pkg-config")
 set(CPACK_DEBIAN_CROSS_PACKAGE_NAME hlo-toolkit-cross)
 set(CPACK_DEBIAN_CROSS_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_CROSS_PACKAGE_DEPENDS "hlo-toolkit (= ${PROJECT_VERSION}), libc6 (>= 2.36)")
-set(CPACK_COMPONENT_CROSS_DESCRIPTION "Code ahead of time for other kinds of machines: hlo-opt --aot --target=aarch64-linux-gnu, and the archive that it is linked with")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The HLO toolkit for programs in C++ and C: headers and library")
+set(CPACK_DEBIAN_CROSS_DESCRIPTION "Code ahead of time for other machines: what hlo-opt --aot --target=aarch64-linux-gnu needs, and the archive that its
+objects are linked with.")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "Headers and library for C++ and C: builds, compiles, runs, compares and draws HLO modules in programs; with a guide
+and examples, and the archive that objects of hlo-opt --aot are linked with.")
 include(CPack)

@@ -30,6 +30,18 @@ std::string ManText(llvm::StringRef text) {
   return escaped;
 }
 
+constexpr struct {
+  llvm::StringLiteral variable, meaning;
+} kEnvironment[] = {
+    {"XLA_FLAGS", "options, below those of the command line; or a file of them"},
+    {"XDG_CACHE_HOME", "where compiled programs are kept, in hlo-toolkit; ~/.cache if it is not set"},
+    {"HLO_LAPACK", "the library of linear algebra that is loaded when it is needed, or none"},
+    {"HLO_ONEDNN", "that of convolutions, or none"},
+    {"HLO_GRAPHVIZ", "that of layouts of pictures, or none"},
+    {"HLO_CUDA", "the folder of NVIDIA's toolkit, or none"},
+    {"HLO_MPI", "the plugin of --launcher=mpi, or none"},
+};
+
 void PrintMan(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, llvm::raw_ostream& out) {
   out << ".TH " << tool.name.upper() << " 1 \"\" \"hlo-toolkit " HLO_VERSION "\" \"User Commands\"\n";
   out << ".SH NAME\n" << ManText(tool.name) << " \\- " << ManText(tool.purpose) << '\n';
@@ -48,10 +60,14 @@ void PrintMan(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, llvm::ra
   }
   out << ".SH EXAMPLES\n.nf\n";
   for (const llvm::StringRef example : tool.examples) out << ManText(example) << '\n';
-  out << ".fi\n.SH EXIT STATUS\n" << ManText(ExitCodesText()) << ".SH ENVIRONMENT\n";
-  out << ".TP\n.B XLA_FLAGS\noptions, below those of the command line\n";
-  out << ".TP\n.B XDG_CACHE_HOME\nwhere compiled programs are kept, in hlo\\-toolkit; ~/.cache if it is not "
-         "set\n";
+  // Lines of --help are filled anew, as one sentence.
+  llvm::StringRef codes = ExitCodesText();
+  codes.consume_front("Exit codes: ");
+  llvm::SmallVector<llvm::StringRef> words;
+  llvm::SplitString(codes, words, " \n");
+  out << ".fi\n.SH EXIT STATUS\n" << ManText(llvm::join(words, " ")) << "\n.SH ENVIRONMENT\n";
+  for (const auto& [variable, meaning] : kEnvironment)
+    out << ".TP\n.B " << variable << '\n' << ManText(meaning) << '\n';
   out << ".SH SEE ALSO\n.BR hlo\\-opt (1),\n.BR hlo\\-run (1),\n.BR hlo\\-diff (1),\n.BR hlo\\-viz (1)\n";
 }
 

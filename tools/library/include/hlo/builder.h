@@ -55,8 +55,7 @@ namespace ops {
 #define HLO_COMPARE(Name, direction, total) HLO_BINARY(Name, Compare)
 #include "hlo/elementwise.def"
 #define HLO_FUNCTION(Name, parameters, arguments) \
-  XlaOp Name(XlaBuilder* builder,                 \
-             HLO_UNWRAP_MORE parameters Location location = std::source_location::current());
+  XlaOp Name(XlaBuilder* builder, HLO_UNWRAP_MORE parameters Location location = SourceLocation::current());
 #define HLO_SOURCE HLO_FUNCTION
 #include "hlo/functions.def"
 #undef HLO_FUNCTION
@@ -88,17 +87,17 @@ class XlaBuilder {
   [[nodiscard]] const Status& first_error() const;
   [[nodiscard]] Status GetCurrentStatus() const { return first_error(); }
   /// Notes an error of the caller's own; the handle is not valid.
-  XlaOp ReportError(const Status& error, Location location = std::source_location::current());
+  XlaOp ReportError(const Status& error, Location location = SourceLocation::current());
 
   // --- The result ---
   /// What the computation returns, in place of what was enqueued last.
-  Status SetReturnValue(XlaOp operand, Location location = std::source_location::current());
+  Status SetReturnValue(XlaOp operand, Location location = SourceLocation::current());
   /// The computation, which verifies, or the first error. The builder is as new then; its handles are no use
   /// any more.
-  StatusOr<XlaComputation> Build(Location location = std::source_location::current());
-  StatusOr<XlaComputation> Build(XlaOp root, Location location = std::source_location::current());
+  StatusOr<XlaComputation> Build(Location location = SourceLocation::current());
+  StatusOr<XlaComputation> Build(XlaOp root, Location location = SourceLocation::current());
   /// Null if there was an error, which the parent then knows.
-  XlaComputation BuildAndNoteError(Location location = std::source_location::current());
+  XlaComputation BuildAndNoteError(Location location = SourceLocation::current());
   /// For a computation that this one uses: it ends the program at once if this one does.
   std::unique_ptr<XlaBuilder> CreateSubBuilder(std::string_view name);
 
@@ -115,10 +114,10 @@ class XlaBuilder {
   /// The value of a constant, by the reference evaluator; with the layout, if one is given.
   [[nodiscard]] StatusOr<Literal> ComputeConstant(XlaOp operand, const Layout* output_layout = nullptr) const;
   /// The operand, or an error, which is kept, if it has another shape.
-  XlaOp CheckShape(XlaOp operand, const Shape& expected, Location location = std::source_location::current());
-  void CheckSameShape(XlaOp lhs, XlaOp rhs, Location location = std::source_location::current());
+  XlaOp CheckShape(XlaOp operand, const Shape& expected, Location location = SourceLocation::current());
+  void CheckSameShape(XlaOp lhs, XlaOp rhs, Location location = SourceLocation::current());
   /// The documents' tag for debugging: HLO has no such operation any more. The operand must be one.
-  void Trace(std::string_view tag, XlaOp operand, Location location = std::source_location::current());
+  void Trace(std::string_view tag, XlaOp operand, Location location = SourceLocation::current());
   /// HLO text of what there is so far; empty while nothing is, or parameters are missing.
   [[nodiscard]] std::string ToString() const;
 
@@ -130,16 +129,15 @@ class XlaBuilder {
   void ClearOpMetadata();
   [[nodiscard]] std::optional<OpMetadata> metadata() const;
   /// Of results: what an operation needs on the way has none.
-  void SetSharding(const OpSharding& sharding, Location location = std::source_location::current());
+  void SetSharding(const OpSharding& sharding, Location location = SourceLocation::current());
   void ClearSharding();
   [[nodiscard]] std::optional<OpSharding> sharding() const;
   /// An error, which is kept, if a key is none that HLO text can have.
-  void SetFrontendAttributes(FrontendAttributes attributes,
-                             Location location = std::source_location::current());
+  void SetFrontendAttributes(FrontendAttributes attributes, Location location = SourceLocation::current());
   void ClearFrontendAttributes();
   [[nodiscard]] const FrontendAttributes& frontend_attributes() const;
   Status SetInstructionFrontendAttribute(XlaOp operand, const std::string& key, const std::string& value,
-                                         Location location = std::source_location::current());
+                                         Location location = SourceLocation::current());
 
   // --- Dimension numbers of convolutions ---
   static constexpr int64_t kConvBatchDimension = 0;
@@ -159,58 +157,58 @@ class XlaBuilder {
 
   // --- Constants ---
   template <class T>
-  XlaOp ConstantR0(T value, Location location = std::source_location::current()) {
+  XlaOp ConstantR0(T value, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR0<T>(value), location);
   }
   template <class T>
-  XlaOp ConstantR1(Span<const T> values, Location location = std::source_location::current()) {
+  XlaOp ConstantR1(Span<const T> values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR1<T>(values), location);
   }
   /// `length` times `value`.
   template <class T>
-  XlaOp ConstantR1(int64_t length, T value, Location location = std::source_location::current()) {
+  XlaOp ConstantR1(int64_t length, T value, Location location = SourceLocation::current()) {
     return Broadcast(ConstantR0<T>(value, location), {length}, location);
   }
   template <class T>
-  XlaOp ConstantR2(internal::List2<T> values, Location location = std::source_location::current()) {
+  XlaOp ConstantR2(internal::List2<T> values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR2<T>(values), location);
   }
   template <class T>
-  XlaOp ConstantR3(internal::List3<T> values, Location location = std::source_location::current()) {
+  XlaOp ConstantR3(internal::List3<T> values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR3<T>(values), location);
   }
   template <class T>
-  XlaOp ConstantR4(internal::List4<T> values, Location location = std::source_location::current()) {
+  XlaOp ConstantR4(internal::List4<T> values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR4<T>(values), location);
   }
   template <class T>
-  XlaOp ConstantR2FromArray2D(const Array2D<T>& values, Location location = std::source_location::current()) {
+  XlaOp ConstantR2FromArray2D(const Array2D<T>& values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR2FromArray2D<T>(values), location);
   }
   template <class T>
-  XlaOp ConstantR3FromArray3D(const Array3D<T>& values, Location location = std::source_location::current()) {
+  XlaOp ConstantR3FromArray3D(const Array3D<T>& values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR3FromArray3D<T>(values), location);
   }
   template <class T>
-  XlaOp ConstantR4FromArray4D(const Array4D<T>& values, Location location = std::source_location::current()) {
+  XlaOp ConstantR4FromArray4D(const Array4D<T>& values, Location location = SourceLocation::current()) {
     return ConstantLiteral(LiteralUtil::CreateR4FromArray4D<T>(values), location);
   }
 
   // --- Operations ---
-#define HLO_UNARY(Name, Kind)                                                      \
-  XlaOp Name(XlaOp operand, Location location = std::source_location::current()) { \
-    return ops::Name(this, operand, location);                                     \
+#define HLO_UNARY(Name, Kind)                                                \
+  XlaOp Name(XlaOp operand, Location location = SourceLocation::current()) { \
+    return ops::Name(this, operand, location);                               \
   }
 #define HLO_BINARY(Name, Kind)                                                    \
   XlaOp Name(XlaOp lhs, XlaOp rhs, Span<const int64_t> broadcast_dimensions = {}, \
-             Location location = std::source_location::current()) {               \
+             Location location = SourceLocation::current()) {                     \
     return ops::Name(this, lhs, rhs, broadcast_dimensions, location);             \
   }
 #define HLO_COMPARE(Name, direction, total) HLO_BINARY(Name, Compare)
 #include "hlo/elementwise.def"
-#define HLO_FUNCTION(Name, parameters, arguments)                                              \
-  XlaOp Name(HLO_UNWRAP_MORE parameters Location location = std::source_location::current()) { \
-    return ops::Name(this, HLO_UNWRAP_MORE arguments location);                                \
+#define HLO_FUNCTION(Name, parameters, arguments)                                        \
+  XlaOp Name(HLO_UNWRAP_MORE parameters Location location = SourceLocation::current()) { \
+    return ops::Name(this, HLO_UNWRAP_MORE arguments location);                          \
   }
 #define HLO_SOURCE HLO_FUNCTION
 #include "hlo/functions.def"

@@ -17,9 +17,9 @@ class ComputationBuilder : public XlaBuilder {
   using XlaBuilder::XlaBuilder;
 
   [[nodiscard]] StatusOr<std::unique_ptr<Shape>> GetShape(const ComputationDataHandle& operand) const;
-  StatusOr<std::unique_ptr<Computation>> Build(Location location = std::source_location::current());
+  StatusOr<std::unique_ptr<Computation>> Build(Location location = SourceLocation::current());
   /// Null if there was an error.
-  std::unique_ptr<Computation> BuildAndNoteError(Location location = std::source_location::current());
+  std::unique_ptr<Computation> BuildAndNoteError(Location location = SourceLocation::current());
   std::unique_ptr<ComputationBuilder> CreateSubBuilder(std::string_view name);
   /// The value on the first device of the builder's client; without one, of that of ClientLibrary. Errors:
   /// those of XlaBuilder's, and of having no client.

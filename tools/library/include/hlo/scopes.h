@@ -11,7 +11,7 @@ namespace hlo_toolkit {
 class XlaScopedShardingAssignment {
  public:
   XlaScopedShardingAssignment(XlaBuilder* builder, const std::optional<OpSharding>& sharding,
-                              Location location = std::source_location::current());
+                              Location location = SourceLocation::current());
   XlaScopedShardingAssignment(const XlaScopedShardingAssignment&) = delete;
   XlaScopedShardingAssignment& operator=(const XlaScopedShardingAssignment&) = delete;
   ~XlaScopedShardingAssignment();
@@ -25,7 +25,7 @@ class XlaScopedShardingAssignment {
 class XlaScopedFrontendAttributesAssignment {
  public:
   XlaScopedFrontendAttributesAssignment(XlaBuilder* builder, FrontendAttributes attributes,
-                                        Location location = std::source_location::current());
+                                        Location location = SourceLocation::current());
   XlaScopedFrontendAttributesAssignment(const XlaScopedFrontendAttributesAssignment&) = delete;
   XlaScopedFrontendAttributesAssignment& operator=(const XlaScopedFrontendAttributesAssignment&) = delete;
   ~XlaScopedFrontendAttributesAssignment();

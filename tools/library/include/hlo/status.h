@@ -1,5 +1,8 @@
 // Whether something worked, and what it gave.
 #pragma once
+#if __cplusplus < 202002L
+#error "hlo: these headers are C++20 (-std=c++20); hlo/hlo_c.h is C"
+#endif
 #include <optional>
 #include <source_location>
 #include <string>
@@ -7,14 +10,36 @@
 
 namespace hlo_toolkit {
 
+#ifdef __cpp_lib_source_location
+using SourceLocation = std::source_location;
+#else
+/// The same for compilers without, such as Clang 14.
+class SourceLocation {
+ public:
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          unsigned line = __builtin_LINE()) {
+    SourceLocation made;
+    made.file_ = file;
+    made.line_ = line;
+    return made;
+  }
+  [[nodiscard]] constexpr const char* file_name() const { return file_; }
+  [[nodiscard]] constexpr unsigned line() const { return line_; }
+
+ private:
+  const char* file_ = "";
+  unsigned line_ = 0;
+};
+#endif
+
 /// Where a call stands in the program: the last parameter of all that can fail, with the call itself as
 /// default. It has no value by default, so `{}` is never taken for a place.
 struct Location {
-  // NOLINTNEXTLINE(google-explicit-constructor): written as std::source_location::current()
-  constexpr Location(std::source_location where) : file(where.file_name()), line(where.line()) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): written as SourceLocation::current()
+  constexpr Location(SourceLocation where) : file(where.file_name()), line(where.line()) {}
   /// A place that no compiler knows: in a program of another language. `file` lives as long as it is used.
   static constexpr Location At(const char* file, unsigned line) {
-    Location made{std::source_location()};
+    Location made{SourceLocation()};
     made.file = file;
     made.line = line;
     return made;
