@@ -4,7 +4,9 @@ The folder holds the package as it will be installed; what is missing is added: 
 package's own needs and Python does not bring, the wheel's own files.
 """
 import glob
+import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +52,34 @@ def bundle(package):
                 shutil.copy(path, f"{package}/{name}")
 
 
+def complete_stubs(folder):
+    """Types as checkers want them, where the generator does not know better."""
+    sys.path.insert(0, folder)
+    native = importlib.import_module(f"{NAME}._native")
+    for path in glob.glob(f"{folder}/{NAME}/_native/*.pyi"):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        # Errors say that they are of the package, which has them from here.
+        errors = re.search(rf"from {NAME} import \(\n(.*?)\n\)\n", text, re.S)
+        if errors and "HloError" in errors[1]:
+            names = sorted(re.findall(r"(\w+) as", errors[1]), key=lambda name: len(getattr(native, name).__mro__))
+            classes = "".join(f"class {name}({', '.join(base.__name__ for base in getattr(native, name).__bases__)}): ...\n"
+                              for name in names)
+            text = text.replace(errors[0], "")
+            text = text.replace("\nclass ", f"\n{classes}\nclass ", 1)
+        # `tuple` is a method of Shape, too.
+        if re.search(r"(->|\|) tuple\b", text):
+            text = re.sub(r"(->|\|) tuple\b", r"\1 builtins.tuple[Any, ...]", text).replace("\nfrom ", "\nimport builtins\nfrom ", 1)
+        text = text.replace("-> str | Any:", "-> str:")
+        # Where a shape is taken its text is, too.
+        lines = text.split("\n")
+        for i, line in enumerate(lines):
+            if line.lstrip().startswith("def ") and " -> " in line:
+                head, result = line.rsplit(" -> ", 1)
+                lines[i] = re.sub(r"\bShape\b(?! \| str)", "Shape | str", head) + " -> " + result
+        write(path, "\n".join(lines))
+
+
 def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -63,6 +93,8 @@ def main():
     environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-r", "-m", f"{NAME}._native", "-O", package],
                    check=True, env=environment)
+    sys.dont_write_bytecode = True
+    complete_stubs(folder)
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     tag = f"cp312-abi3-{PLATFORM}" if ".abi3." in native else f"{python}-{python}-{PLATFORM}"
     info = f"{folder}/{NAME}-{VERSION}.dist-info"

@@ -205,7 +205,7 @@ void AddReports(nb::module_& m) {
           "Of all runs.")
       .def("_repr_html_", [](nb::handle self) { return Helper("_show", "profile_html")(self); })
       .def(
-          "__str__", [](nb::handle self) { return Helper("_show", "profile_text")(self); },
+          "__str__", [](nb::handle self) { return nb::str(Helper("_show", "profile_text")(self)); },
           "A table: share, microseconds of all runs, calls, the library that did it, the instruction.");
 }
 

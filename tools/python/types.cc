@@ -119,7 +119,7 @@ void AddShape(nb::module_& m) {
            [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self))); })
       .def(
           "__eq__", [](const hlo::Shape& a, const hlo::Shape& b) { return TextOfShape(a) == TextOfShape(b); },
-          nb::is_operator())
+          nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const hlo::Shape& shape) { return std::hash<std::string>()(TextOfShape(shape)); });
   nb::implicitly_convertible<nb::str, hlo::Shape>();
   nb::class_<hlo::ProgramShape>(m, "ProgramShape", "Types of the parameters and the result of a computation.")

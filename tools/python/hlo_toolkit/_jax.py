@@ -1,8 +1,14 @@
 """Modules from JAX."""
+from __future__ import annotations
+
 from ._native import Module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def from_jax(function, *arguments, **keywords):
+
+def from_jax(function: Any, *arguments: Any, **keywords: Any) -> Module:
     """The module of a function of JAX, before XLA has optimised it.
 
     `function`: what `jax.jit(f).lower(...)` gave, or `jax.jit(f)` or a plain function with arguments to lower it for;
