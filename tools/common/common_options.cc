@@ -48,8 +48,8 @@ constexpr OptionRow kMessageRows[] = {
 constexpr OptionRow kGeneralRows[] = {
     Option<&C::threads>("threads", "N", "all", "threads to use; never affects results").Letter('j'),
     Option<&C::timeout>("timeout", "DURATION", "", "give up with exit code 8"),
-    Option<&C::memory_limit>("memory-limit", "SIZE", "what the machine has",
-                             "give up with exit code 8; beyond what the machine has with 6, in any case"),
+    Option<&C::memory_limit>("memory-limit", "SIZE", "",
+                             "give up with exit code 8; where the machine has less, with 6"),
     Option<&C::fail_fast>("fail-fast", "", "", "stop at the first failing module").Advanced(),
     Option<&C::skip_unavailable>("skip-unavailable", "", "", "exit code 77 instead of 7"),
     Option<&C::config>("config", "FILE", "",
