@@ -147,4 +147,16 @@ Diagnostic NoSuchDump(llvm::StringRef module, llvm::ArrayRef<DumpSeries> all) {
                    hint.empty() ? "" : "; ", hint);
 }
 
+Diagnostic NoDumps(llvm::StringRef directory, size_t found, llvm::StringRef stage) {
+  Diagnostic problem = MakeError("input-empty", {}, "no HLO module in dump directory{0}",
+                                 stage.empty() ? "" : llvm::formatv(" (stage '{0}')", stage).str());
+  problem.file = directory.str();
+  if (found == 0)
+    problem.Note(
+        "dumps have names as module_0001.NAME.before_optimizations.txt; other files are named one by one");
+  else
+    problem.Note(llvm::formatv("--stage-in=all takes all {0} dumps that there are", found).str());
+  return problem;
+}
+
 }  // namespace hlo

@@ -43,6 +43,8 @@ std::vector<DumpSeries> GroupDumps(llvm::ArrayRef<DumpFile> files);
 /// The compilations that --module selects: by a regular expression for names, or by an index among all; all
 /// of them if it is empty. Error usage-option for a bad expression.
 Result<std::vector<DumpSeries>> SelectDumps(std::vector<DumpSeries> all, llvm::StringRef module);
+/// The error input-empty: of `found` dumps in the directory none is wanted. `stage`: of --stage-in, or empty.
+Diagnostic NoDumps(llvm::StringRef directory, size_t found, llvm::StringRef stage);
 /// The error usage-name, with suggestions, that --module selects none of these.
 Diagnostic NoSuchDump(llvm::StringRef module, llvm::ArrayRef<DumpSeries> all);
 

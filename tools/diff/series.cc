@@ -243,7 +243,7 @@ Status DiffSeries(const HloDiffOptions& options, llvm::StringRef directory, bool
                   DiagnosticSink& sink, llvm::raw_ostream& os) {
   HLO_TRY(const InstructionFilter find, InstructionFilter::Parse(options.find, "--find"));
   HLO_TRY(const std::vector<DumpFile> files, ReadDumpDirectory(directory));
-  if (files.empty()) return Error("input-empty", {}, "'{0}': no HLO module in dump directory", directory);
+  if (files.empty()) return Error(NoDumps(directory, /*found=*/0, /*stage=*/""));
   const std::vector<DumpSeries> present = GroupDumps(files);
   HLO_TRY(const std::vector<DumpSeries> chosen, SelectDumps(present, options.module));
   if (chosen.empty()) return Error(NoSuchDump(options.module, present));

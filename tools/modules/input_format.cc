@@ -238,13 +238,7 @@ Result<std::vector<std::string>> ListDumps(llvm::StringRef directory, llvm::Stri
          pass.Matches("after_" + dump.pass + (dump.next.empty() ? "" : ".before_" + dump.next)));
     if (wanted) paths.push_back(dump.path);
   }
-  if (paths.empty()) {
-    Diagnostic problem;
-    problem.file = directory.str();
-    problem.id = "input-empty";
-    problem.message = llvm::formatv("no HLO module in dump directory (stage '{0}')", stage).str();
-    return Error(std::move(problem));
-  }
+  if (paths.empty()) return Error(NoDumps(directory, dumps.size(), stage));
   return paths;
 }
 

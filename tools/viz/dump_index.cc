@@ -116,9 +116,7 @@ class IndexWriter {
     HLO_TRY(std::vector<DumpSeries> chosen, SelectDumps(all, options_.module));
     if (!chosen.empty()) return chosen;
     if (!all.empty()) return Error(NoSuchDump(options_.module, all));
-    Diagnostic problem = MakeError("input-empty", {}, "no HLO module in dump directory");
-    problem.file = directory.str();
-    return Error(std::move(problem));
+    return Error(NoDumps(directory, /*found=*/0, /*stage=*/""));
   }
 
   Status WriteAll(Json& json, llvm::ArrayRef<DumpSeries> all) {
