@@ -58,6 +58,14 @@ void PrintMan(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, llvm::ra
       out << '\n' << ManText(HelpOf(row)) << '\n';
     }
   }
+  if (!tool.aliases.empty()) out << ".SH OTHER SPELLINGS\n.nf\n";
+  for (const OptionAlias& alias : tool.aliases) {
+    out << ManText(("--" + alias.alias).str()) << " is " << (alias.negated ? "\\-\\-no\\-" : "\\-\\-")
+        << ManText(alias.name);
+    if (!alias.value.empty()) out << '=' << ManText(alias.value);
+    out << '\n';
+  }
+  if (!tool.aliases.empty()) out << ".fi\n";
   out << ".SH EXAMPLES\n.nf\n";
   for (const llvm::StringRef example : tool.examples) out << ManText(example) << '\n';
   // Lines of --help are filled anew, as one sentence.

@@ -338,6 +338,8 @@ expect 3 "no HLO module in dump directory" "$run" --stage-in=pass:fusion dump
 expect 3 "note: --stage-in=all takes all " "$run" --stage-in=pass:fusion dump
 mkdir plain && cp m.hlo plain/
 expect 3 "note: dumps have names as module_0001.NAME.before_optimizations.txt" "$run" plain
+"$run" plain dump >out 2>err
+grep -q '^plain  *NOT-RUN' out || { echo "FAIL: the table of modules does not name a folder:"; cat out; failures=$((failures + 1)); }
 expect 2 "expected before, after, pass:RE or all" "$run" --stage-in=middle dump
 
 # XLA_FLAGS, configuration file, command line: the later wins.

@@ -187,6 +187,7 @@ Status InputReader::ReadChunks(const std::string& path) {
 bool InputReader::OpenNextFile(InputModule& failed) {
   auto path = NextPath();
   if (!path) {
+    failed.file = path.error().file;
     Fail(failed, std::move(path).error());
     return true;
   }
