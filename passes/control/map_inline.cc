@@ -2,8 +2,8 @@
 //
 // Requires nothing. Preserves layouts, canonical-dots, fusions.
 // Changes: a map whose computation is one elementwise operation on its parameters, or just a parameter or a
-// constant, becomes the operation on arrays, the operand, or a broadcast. Left alone: any other map, dynamic
-// sizes, control edges.
+// constant, becomes the operation on arrays, the operand, or a broadcast. A scalar beside arrays is
+// broadcast, too. Left alone: any other map, dynamic sizes, control edges.
 #include "passes/analysis/side_effects.h"
 #include "passes/pass.h"
 #include "passes/rewrite/edit.h"
@@ -18,7 +18,9 @@ Instruction* OnArrays(Instruction* map, PassContext& context) {
   const Shape& shape = map->shape();
   if (root.kind() == OpKind::Parameter) {
     Instruction* operand = map->operand(root.attr<ParameterAttrs>().number);
-    return operand->shape() == shape && context.TakeRewrite({}, *map, *operand) ? operand : nullptr;
+    if (operand->shape() == shape) return context.TakeRewrite({}, *map, *operand) ? operand : nullptr;
+    const bool scalar = operand->shape().IsScalarOf(shape.element_type());
+    return scalar && context.TakeRewrite() ? Maker(map).Splat(shape, operand) : nullptr;
   }
   if (root.kind() == OpKind::Constant) {
     if (!root.attr<ConstantAttrs>().literal || !context.TakeRewrite()) return nullptr;
@@ -33,7 +35,9 @@ Instruction* OnArrays(Instruction* map, PassContext& context) {
   }
   // Clamps and selects that take scalars as they are would mean the same; arrays are as good.
   if (!context.TakeRewrite()) return nullptr;
-  Instruction* made = Maker(map).AddWithShape(root.kind(), shape, operands, root.attrs());
+  Maker make(map);
+  for (Instruction*& operand : operands) operand = make.MapOperand(shape, operand);
+  Instruction* made = make.AddWithShape(root.kind(), shape, operands, root.attrs());
   made->MutableExtras().result_accuracy = root.extras().result_accuracy;
   return made;
 }

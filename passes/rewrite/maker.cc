@@ -73,6 +73,12 @@ Instruction* Maker::Splat(const Shape& shape, Instruction* scalar) {
   return shape.rank() == 0 ? scalar : Broadcast(scalar, shape, {});
 }
 
+Instruction* Maker::MapOperand(const Shape& shape, Instruction* operand) {
+  return operand->shape().rank() == shape.rank()
+             ? operand
+             : Splat(shape.WithElementType(operand->shape().element_type()), operand);
+}
+
 Instruction* Maker::Iota(const Shape& shape, int64_t dimension) {
   IotaAttrs attrs;
   attrs.iota_dimension = dimension;

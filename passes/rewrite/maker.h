@@ -32,6 +32,9 @@ class Maker {
   Instruction* Full(const Shape& shape, double value);
   /// A scalar broadcast to the shape (its element type and layout too); itself if the shape is scalar.
   Instruction* Splat(const Shape& shape, Instruction* scalar);
+  /// An operand of a map to the shape as an array: maps may have scalars beside arrays, operations on arrays
+  /// not.
+  Instruction* MapOperand(const Shape& shape, Instruction* operand);
   Instruction* Iota(const Shape& shape, int64_t dimension);
 
   // Elementwise.

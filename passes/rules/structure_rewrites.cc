@@ -114,7 +114,10 @@ Instruction* IotaToZero(Match& m) {
 
 Instruction* MapToOperand(Match& m) {
   const auto number = ParameterNumber(*m.root->callee()->root());
-  return number ? m.root->operand(*number) : nullptr;
+  if (!number) return nullptr;
+  Instruction* operand = m.root->operand(*number);
+  if (operand->shape().rank() != m.shape().rank() && m.shape().HasDynamicDimension()) return nullptr;
+  return m.make.MapOperand(m.shape(), operand);
 }
 
 Instruction* MapToConstant(Match& m) {
@@ -133,7 +136,10 @@ Instruction* MapToOp(Match& m) {
     const auto number = ParameterNumber(*operand);
     if (!number) return nullptr;
     operands.push_back(m.root->operand(*number));
+    if (operands.back()->shape().rank() != m.shape().rank() && m.shape().HasDynamicDimension())
+      return nullptr;
   }
+  for (Instruction*& operand : operands) operand = m.make.MapOperand(m.shape(), operand);
   return m.make.AddWithShape(root->kind(), m.shape(), operands, root->attrs());
 }
 
