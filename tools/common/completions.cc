@@ -173,6 +173,12 @@ void PrintZshCompletion(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups
 }
 
 void PrintFishCompletion(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> groups, llvm::raw_ostream& out) {
+  out << R"(function __hlo_files_after_at
+  set -l word (commandline -ct)
+  set -l head (string match -rg '^(?:--[^=]*=)?([^@]*@)' -- $word)
+  test -n "$head" && __fish_complete_path (string replace -r '^.*@' '' -- $word) | string replace -r '^' $head
+end
+)";
   ForEachName(tool, groups, [&](const Spelling& s) {
     out << "complete -c " << tool.name;
     if (s.row.letter != 0 && s.own()) out << " -s " << s.row.letter;
@@ -180,8 +186,10 @@ void PrintFishCompletion(const ToolInfo& tool, llvm::ArrayRef<OptionGroup> group
     if (s.takes_value || s.may_take_value) {
       const Values values = ValuesOf(s.row);
       const std::string words = llvm::join(values.words, " ");
-      out << (s.takes_value ? " -r" : "") << (values.files ? " -F" : " -f");
-      if (s.row.list && !words.empty())
+      out << (s.takes_value ? " -r" : "") << (values.files && !values.after_at ? " -F" : " -f");
+      if (values.after_at)
+        out << " -a '(__hlo_files_after_at)'";
+      else if (s.row.list && !words.empty())
         out << " -a '(__fish_append , " << words << ")'";
       else if (!words.empty())
         out << " -a '" << words << '\'';

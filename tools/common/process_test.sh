@@ -56,6 +56,11 @@ for tool in hlo-opt hlo-run hlo-diff hlo-viz; do
   fi
 done
 touch values.npz
+if command -v fish > /dev/null; then
+  "$(dirname "$opt")/hlo-run" --help-as=fish > script
+  found=$(HOME=$dir fish --no-config -c "source script; complete -C 'hlo-run --inputs=@val'" | cut -f 1)
+  [ "$found" = --inputs=@values.npz ] || { echo "FAIL: fish completes '--inputs=@val' as '$found'"; failures=$((failures + 1)); }
+fi
 completed hlo-opt --passes=dce,@simpli @simplify
 completed hlo-opt '--stage hlo-s' hlo-scheduled
 completed hlo-run --inputs=@val @values.npz
