@@ -1,29 +1,10 @@
 #include "passes/loops/while_loop_trip_count_annotator.h"
 
 #include "ir/support/json.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "passes/analysis/loop_facts.h"
+#include "passes/rewrite/loop_edit.h"
 
 namespace hlo {
 namespace {
-
-/// The config with the facts added; nothing if it is no JSON object.
-std::optional<std::string> Annotated(llvm::StringRef config, const LoopCount& counted) {
-  auto value = config.trim().empty() ? JsonValue(JsonObject()) : ParseJson(config);
-  if (!value || !value->AsObject()) return std::nullopt;
-  // Numbers of 64 bits are strings, as protocol buffers have them.
-  using Facts = std::initializer_list<std::pair<llvm::StringRef, int64_t>>;
-  const auto set = [&](llvm::StringRef key, Facts facts) {
-    JsonValue object;
-    for (const auto& [part, number] : facts) object.Set(part, JsonValue(std::to_string(number)));
-    value->Set(key, std::move(object));
-  };
-  set("known_trip_count", {{"n", counted.count}});
-  if (counted.induction >= 0) set("known_induction_variable", {{"tuple_index", counted.induction}});
-  if (counted.init) set("known_init_step", {{"init", *counted.init}, {"step", *counted.step}});
-  value->Sort();
-  return ToString(*value);
-}
 
 /// The config without what is said of a count; nothing if it says nothing of one.
 std::optional<std::string> WithoutCount(llvm::StringRef config) {
@@ -39,7 +20,7 @@ std::optional<std::string> NewConfig(Instruction& inst, bool keep_unproven) {
   const auto loop = AsTupleLoop(inst);
   const auto counted = loop ? CountTrips(*loop) : std::nullopt;
   if (!counted) return keep_unproven ? std::nullopt : WithoutCount(inst.extras().backend_config);
-  auto config = Annotated(inst.extras().backend_config, *counted);
+  auto config = WithTripCount(inst.extras().backend_config, *counted);
   return config && *config != inst.extras().backend_config ? config : std::nullopt;
 }
 

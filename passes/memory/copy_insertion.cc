@@ -1,22 +1,7 @@
-// copy-insertion: copies that let values share the buffers they must share (passes.md §5.5).
-//
-// Requires nothing. Preserves everything. Establishes copies. A shared computation is copied for each call
-// first, as flatten-call-graph does; new instructions of a scheduled module are scheduled before their first
-// user.
-// Changes: afterwards values that must lie in one buffer – loop elements from before, during and after the
-// loop, results of branches, operands that are overwritten in place, parameters aliased to results – are
-// never in use at the same time, constants and parameters that are not aliased are never overwritten, and the
-// results of the program are distinct buffers, none of them a constant or a parameter it is not aliased to.
-//
-// Copies are first added wherever they might be needed, with control edges from copies of loop parameters to
-// copies of loop results; then every copy whose source and result can be one buffer goes, those of the input
-// too, as long as it changes no layout; without a schedule also what is dead. Tuples stay: who reads the
-// value in place of a tuple's element uses it longer than the copies allow. Without a schedule that must hold
-// in every legal order, with one in that. Left alone: copies between layouts, of tuples, and with frontend
-// attributes.
+#include "passes/memory/copy_insertion.h"
+
 #include "passes/memory/copy_adder.h"
 #include "passes/memory/copy_remover.h"
-#include "passes/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/flatten_calls.h"
@@ -69,6 +54,8 @@ Result<llvm::DenseSet<const Instruction*>> RemoveCopies(Module& module, const Co
   return removed;
 }
 
+}  // namespace
+
 Result<bool> RunCopyInsertion(Module& module, const NoPassOptions&, PassContext& context) {
   HLO_TRY(bool changed, FlattenCalls(module, context));
   if (!module.entry() || !CallGraph(module).IsFlat() || !context.TakeRewrite()) return changed;
@@ -91,8 +78,6 @@ Result<bool> RunCopyInsertion(Module& module, const NoPassOptions&, PassContext&
   HLO_TRY(const bool smaller, RemoveDeadCode(module, context));
   return changed || smaller;
 }
-
-}  // namespace
 
 HLO_DEFINE_PASS(CopyInsertion, NoPassOptions);
 

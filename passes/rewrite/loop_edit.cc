@@ -256,4 +256,43 @@ Result<bool> ForEachLoop(Module& module, const PassContext& context,
   return changed;
 }
 
+std::optional<std::string> WithTripCount(llvm::StringRef config, const LoopCount& counted) {
+  auto value = config.trim().empty() ? JsonValue(JsonObject()) : ParseJson(config);
+  if (!value || !value->AsObject()) return std::nullopt;
+  // Numbers of 64 bits are strings, as protocol buffers have them.
+  using Facts = std::initializer_list<std::pair<llvm::StringRef, int64_t>>;
+  const auto set = [&](llvm::StringRef key, Facts facts) {
+    JsonValue object;
+    for (const auto& [part, number] : facts) object.Set(part, JsonValue(std::to_string(number)));
+    value->Set(key, std::move(object));
+  };
+  set("known_trip_count", {{"n", counted.count}});
+  if (counted.induction >= 0) set("known_induction_variable", {{"tuple_index", counted.induction}});
+  if (counted.init) set("known_init_step", {{"init", *counted.init}, {"step", *counted.step}});
+  value->Sort();
+  return ToString(*value);
+}
+
+std::optional<LoopCount> NotedTripCount(const Instruction& loop) {
+  const auto config = ParseJson(loop.extras().backend_config);
+  if (!config) return std::nullopt;
+  const auto number = [&](llvm::StringRef key, llvm::StringRef part) -> std::optional<int64_t> {
+    const JsonValue* object = config->Object(key);
+    int64_t value = 0;
+    if (object == nullptr || object->String(part).value_or("").getAsInteger(10, value)) return std::nullopt;
+    return value;
+  };
+  const auto count = number("known_trip_count", "n");
+  if (!count || *count < 0) return std::nullopt;
+  LoopCount counted{*count, number("known_induction_variable", "tuple_index").value_or(-1),
+                    number("known_init_step", "init"), number("known_init_step", "step")};
+  if (!counted.init || !counted.step) counted.init = counted.step = std::nullopt;
+  return counted;
+}
+
+void NoteTripCount(Instruction& loop, const LoopCount& counted) {
+  if (const auto config = WithTripCount(loop.extras().backend_config, counted))
+    loop.MutableExtras().backend_config = loop.module()->Save(*config);
+}
+
 }  // namespace hlo

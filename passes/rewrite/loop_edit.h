@@ -1,5 +1,8 @@
 // Changing what while loops carry.
 #pragma once
+#include <optional>
+#include <string>
+
 #include "passes/analysis/loop_facts.h"
 #include "passes/rewrite/context.h"
 
@@ -32,5 +35,13 @@ Instruction* AddLoopElement(const TupleLoop& loop, Instruction* init,
                             llvm::function_ref<Instruction*(Instruction*)> update);
 /// By element of a tuple-shaped value: what reads it by get-tuple-element.
 std::vector<llvm::SmallVector<Instruction*, 2>> ReadsByElement(const Instruction& tuple);
+
+/// A backend config with the count noted as while-loop-trip-count-annotator does; nothing if it is no JSON
+/// object.
+std::optional<std::string> WithTripCount(llvm::StringRef config, const LoopCount& counted);
+/// What is noted of the loop; nothing if that is no count, or less than 0.
+std::optional<LoopCount> NotedTripCount(const Instruction& loop);
+/// Notes this count in place of another; configs that are no JSON objects stay.
+void NoteTripCount(Instruction& loop, const LoopCount& counted);
 
 }  // namespace hlo

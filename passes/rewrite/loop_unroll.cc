@@ -76,7 +76,8 @@ void PeelIterations(const TupleLoop& loop, const LoopCount& counted, int64_t cou
   loop.loop->SetOperand(0, make.Tuple(state));
 }
 
-void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t factor, llvm::StringRef suffix) {
+void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t factor, llvm::StringRef suffix,
+                  bool in_one_step) {
   Computation* body = NewComputation(*loop.loop->module(), (loop.body->name() + suffix).str());
   body->set_execution_thread(loop.body->execution_thread());
   Maker make(*body, loop.loop);
@@ -85,9 +86,10 @@ void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t facto
   for (int64_t i = 0; i < loop.size(); ++i) state.push_back(make.Gte(parameter, i));
   Instruction* induction = state[static_cast<size_t>(counted.induction)];
   for (int64_t i = 0; i < factor; ++i) state = CopyIteration(loop, *body, state);
-  // The sum as one step, so that the trip count stays known.
-  Instruction* step = make.ScalarInt(induction->shape().element_type(), factor * *counted.step);
-  state[static_cast<size_t>(counted.induction)] = make.Binary(OpKind::Add, induction, step);
+  if (in_one_step) {
+    Instruction* step = make.ScalarInt(induction->shape().element_type(), factor * *counted.step);
+    state[static_cast<size_t>(counted.induction)] = make.Binary(OpKind::Add, induction, step);
+  }
   body->set_root(make.Tuple(state));
   loop.loop->SetCallees({body, loop.condition});
 }

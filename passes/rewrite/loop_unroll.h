@@ -16,8 +16,10 @@ void UnrollLoop(const TupleLoop& loop, const LoopCount& counted);
 
 /// The first `count` iterations move in front of the loop; `counted` has init and step.
 void PeelIterations(const TupleLoop& loop, const LoopCount& counted, int64_t count);
-/// The loop gets a body that does `factor` iterations, its name ending in `suffix`; the trip count, which
-/// must be a multiple of `factor`, stays known. `counted` has init and step.
-void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t factor, llvm::StringRef suffix);
+/// The loop gets a body that does `factor` iterations, its name ending in `suffix`; the trip count must be a
+/// multiple of `factor`. `counted` has init and step. With `in_one_step` the induction variable is the sum of
+/// one step, so that the trip count stays known.
+void MultiplyBody(const TupleLoop& loop, const LoopCount& counted, int64_t factor, llvm::StringRef suffix,
+                  bool in_one_step = true);
 
 }  // namespace hlo
