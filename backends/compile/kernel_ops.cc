@@ -94,6 +94,12 @@ int64_t PlainCost(const Instruction&, const Machine& machine) { return Plain(mac
 int64_t NoCost(const Instruction&, const Machine&) { return 0; }
 int64_t ReadCost(const Instruction&, const Machine& machine) { return machine.costs.read; }
 int64_t IndexedCost(const Instruction&, const Machine& machine) { return machine.costs.indexed; }
+/// Between elements that are padding there are divisions, and reads that leave elements out.
+int64_t PadCost(const Instruction& inst, const Machine& machine) {
+  const bool inside =
+      llvm::any_of(inst.attr<PadAttrs>().padding, [](const auto& d) { return d.interior > 0; });
+  return inside ? machine.costs.padded : Plain(machine);
+}
 int64_t CalledCost(const Instruction&, const Machine& machine) { return machine.costs.called; }
 int64_t ReduceCost(const Instruction& inst, const Machine& machine) {
   return Plain(machine) * ReducedElements(inst);
@@ -132,7 +138,7 @@ constexpr Row kRows[] = {
     {OpKind::Slice, NoCost},
     {OpKind::Reverse, ReadCost},
     {OpKind::Concatenate, PlainCost},
-    {OpKind::Pad, PlainCost},
+    {OpKind::Pad, PadCost},
     {OpKind::DynamicSlice, ReadCost},
     {OpKind::DynamicUpdateSlice, ReadCost},
     {OpKind::Reduce, ReduceCost},

@@ -18,6 +18,7 @@ constexpr int64_t kMovedAlong = 3;
 /// A call takes about as long as so many plain operations: it wakes nobody, but its loops begin anew. One
 /// that is made for an element keeps it out of vectors.
 constexpr int64_t kCall = 2000, kCallOfElement = 100;
+constexpr int64_t kPadded = 100;  // divisions, and reads of vectors that leave elements out
 
 /// Loops of its own compute the scatter if `operand` is an array.
 bool HasOwnScatter(const Instruction& scatter, int64_t operand) {
@@ -106,7 +107,8 @@ compile::Machine MakeMachine() {
                    .keep = 2 * plain.operations,  // a store and a load
                    .read = plain.operations,
                    .indexed = function.operations,
-                   .called = kCallOfElement * plain.operations};
+                   .called = kCallOfElement * plain.operations,
+                   .padded = kPadded * plain.operations};
   machine.threads = {.worthwhile = 256 * kKilo,
                      .piece = 64 * kKilo,
                      .parts = 64,

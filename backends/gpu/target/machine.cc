@@ -86,7 +86,8 @@ compile::Machine MachineOf(const Target& target) {
                    .keep = 2 * plain.operations,
                    .read = plain.operations,
                    .indexed = 4 * plain.operations,
-                   .called = 100 * plain.operations};
+                   .called = 100 * plain.operations,
+                   .padded = plain.operations};
   machine.threads = {.worthwhile = full,
                      .piece = target.sector_bytes,
                      .parts = target.multiprocessors,
