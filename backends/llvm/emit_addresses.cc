@@ -1,4 +1,5 @@
 // Where elements lie.
+#include "backends/kernel/visit.h"
 #include "backends/llvm/kernel_emitter.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
@@ -130,6 +131,29 @@ Value* KernelEmitter::PlaceInLines(Value* base, Value* element, int64_t known, i
 
 Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {
   return Pointer(buffer, LaneOffsets(place));
+}
+
+void KernelEmitter::FindExtents() {
+  extents_.assign(static_cast<size_t>(kernel_.loop_count), 1);
+  const auto note = [&](const kernel::Dimension& d) { extents_[static_cast<size_t>(d.id)] = d.extent; };
+  kernel::ForEachStmt(kernel_.body, [&](const kernel::Stmt& stmt) {
+    if (const auto* loop = std::get_if<kernel::LoopStmt>(&stmt)) note(loop->loop);
+    if (const auto* reduce = std::get_if<kernel::ReduceStmt>(&stmt)) llvm::for_each(reduce->loops, note);
+  });
+}
+
+bool KernelEmitter::MayBeFar(kernel::BufferId id, const kernel::Address& address) const {
+  constexpr int64_t kPage = 4096;
+  if (!address.values.empty()) return true;
+  // Threads branch around what they do not read.
+  if (threads_ != nullptr) return false;
+  int64_t low = address.offset, high = address.offset;
+  for (const auto& term : address.loops) {
+    const int64_t most = term.factor * (extents_[static_cast<size_t>(term.id)] - 1);
+    (most < 0 ? low : high) += most;
+  }
+  const kernel::Buffer& buffer = kernel_.buffers[static_cast<size_t>(id)];
+  return std::max(-low, high - buffer.count) * Info(buffer.type).host_bytes() >= kPage;
 }
 
 }  // namespace hlo::codegen

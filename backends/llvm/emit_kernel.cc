@@ -89,6 +89,7 @@ Status KernelEmitter::Run() {
   FindKeptInBits();
   FindOnlyStored();
   loop_values_.resize(static_cast<size_t>(kernel_.loop_count));
+  FindExtents();
   threads_ != nullptr ? EnterOnThreads() : EnterCall();
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   HLO_CHECK_OK(EmitRegion(kernel_.body));
@@ -261,8 +262,9 @@ bool KernelEmitter::OneForAll(kernel::ValueId mask) {
   return threads_ != nullptr && mask >= 0 && vector_.mask == nullptr && !At(mask).IsVector();
 }
 
-Value* KernelEmitter::WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element) {
-  if (mask < 0 || address.values.empty() || At(mask).IsVector()) return element;
+Value* KernelEmitter::WithinReach(kernel::BufferId id, kernel::ValueId mask, const kernel::Address& address,
+                                  Value* element) {
+  if (mask < 0 || At(mask).IsVector() || !MayBeFar(id, address)) return element;
   return b_.CreateSelect(At(mask).compute, element, Int64(0));
 }
 
@@ -280,7 +282,7 @@ Value* KernelEmitter::LoadVector(const LoadStmt& stmt, const Place& place) {
   if (mask == nullptr && place.lanes == nullptr && place.stride == 1 && IsInPieces(stmt.buffer))
     return LoadPieces(stmt.buffer, place.scalar);
   if (place.lanes == nullptr && place.stride == 1) {
-    Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
+    Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.buffer, stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr) {
       FetchNextRow(stmt, pointer);
       return b_.CreateAlignedLoad(type, pointer, first);
@@ -341,7 +343,7 @@ Status KernelEmitter::Emit(const StoreStmt& stmt) {
   if (StoresByTurns(stmt, value)) return {};
   Value* mask = LaneMask(stmt.mask);
   if (side_by_side) {
-    Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.mask, stmt.address, place.scalar));
+    Value* pointer = Pointer(stmt.buffer, WithinReach(stmt.buffer, stmt.mask, stmt.address, place.scalar));
     if (mask == nullptr && stmt.streaming && threads_ == nullptr)
       StreamVector(value, pointer);
     else if (mask == nullptr)

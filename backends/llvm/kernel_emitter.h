@@ -155,9 +155,13 @@ class KernelEmitter {
   /// the place is worked out here as far as it does not meet what varies.
   Value* PlaceInLines(Value* base, Value* element, int64_t known, int64_t bytes,
                       kernel::Buffer::Swizzle swizzle);
-  /// `element`, or the first one where one mask for all lanes forbids it: an address that was computed may be
-  /// far from any memory, for which processors take hundreds of cycles even if nothing is moved.
-  Value* WithinReach(kernel::ValueId mask, const kernel::Address& address, Value* element);
+  /// `element`, or the first one where one mask for all lanes forbids it and it may be far away.
+  Value* WithinReach(kernel::BufferId id, kernel::ValueId mask, const kernel::Address& address,
+                     Value* element);
+  /// Whether the place, which a mask may forbid, may be a page or more away from the array: processors take
+  /// hundreds of cycles for what is no memory even if nothing is moved.
+  bool MayBeFar(kernel::BufferId id, const kernel::Address& address) const;
+  void FindExtents();
   bool OneForAll(kernel::ValueId mask);
   Value* Pointers(kernel::BufferId buffer, const Place& place);
   Value* Iota(unsigned width);
@@ -232,6 +236,7 @@ class KernelEmitter {
   std::vector<Emitted> values_;      // by value
   llvm::BitVector kept_in_bits_;     // by buffer
   std::vector<bool> only_stored_;    // by value: goes into the caller's memory and nowhere else
+  std::vector<int64_t> extents_;     // by loop
   std::vector<Value*> loop_values_;  // by loop; of a vector loop, that of lane 0
   VectorLoop vector_;
   int group_ = 0;  // of the interleaved ones
