@@ -215,6 +215,9 @@ class Lowering {
                          llvm::ArrayRef<int64_t> sizes, ValueId mask);
   /// Indices into `dims` of the element with row-major number `linear`.
   Indices Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dims);
+  /// Indices into `to` of the element that has indices `at` into `from`, in the same order of elements: of
+  /// dimensions that have the same elements on either side those alone.
+  Indices Reshaped(llvm::ArrayRef<Address> at, llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
   /// The part of `linear` that counts units of `unit`, below `unit * extent` unless it is the outermost one;
   /// nothing if it is no sum yet (a split has then been asked for, or there is none that helps).
   std::optional<Address> DigitOf(const Address& linear, int64_t unit, int64_t extent, bool outermost);

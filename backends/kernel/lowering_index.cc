@@ -152,4 +152,32 @@ Indices Lowering::Delinearize(const Address& linear, llvm::ArrayRef<int64_t> dim
   return at;
 }
 
+Indices Lowering::Reshaped(llvm::ArrayRef<Address> at, llvm::ArrayRef<int64_t> from,
+                           llvm::ArrayRef<int64_t> to) {
+  if (llvm::is_contained(from, 0)) return Delinearize(Linearize(Indices(at), from), to);
+  Indices result(to.size());
+  size_t from_end = from.size(), to_end = to.size();
+  // From the right: the fewest dimensions of either side that have as many elements.
+  while (to_end > 0) {
+    size_t i = from_end, j = to_end;
+    int64_t left = 1, right = 1;
+    do {
+      if (i > 0 && (left <= right || j == 0))
+        left *= from[--i];
+      else
+        right *= to[--j];
+    } while (left != right || (j == to_end && j > 0));
+    while (j == 0 && i > 0) left *= from[--i];
+    const Indices part(at.begin() + i, at.begin() + from_end);
+    const auto dims = to.slice(j, to_end - j);
+    const Indices digits = part.size() == 1 && dims.size() == 1
+                               ? part
+                               : Delinearize(Linearize(part, from.slice(i, from_end - i)), dims);
+    llvm::copy(digits, result.begin() + j);
+    from_end = i;
+    to_end = j;
+  }
+  return result;
+}
+
 }  // namespace hlo::kernel

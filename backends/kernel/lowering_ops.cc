@@ -213,7 +213,7 @@ Result<Lowering::Values> Lowering::EmitReshape(const Instruction& inst, const In
   const Instruction& operand = *inst.operand(0);
   if (operand.shape().element_type() != inst.shape().element_type())
     return Decline(inst.loc(), "%{0} reinterprets elements", inst.name());
-  return Emit(operand, Delinearize(Linearize(at, inst.shape().dims()), operand.shape().dims()), mask);
+  return Emit(operand, Reshaped(at, inst.shape().dims(), operand.shape().dims()), mask);
 }
 
 bool Lowering::Varies(const Address& index) const {
