@@ -208,25 +208,20 @@ constexpr OptionRelation kNeeds[] = {
     {"entry-name|self-contained", "aot|stage=header"},
     {"aot-weights|target", "aot"},
     {"tier", "explain-codegen|stage=program"},
-    {"mcpu|mattr", "platform=cpu|platform=host|aot|explain-codegen|passes|O"},
-    {"gpu-target|gpu-tf32", "platform=gpu|platform=cuda|passes"},
     {"kernel|force-path", "stage|explain-codegen"},
     {"debug-info", "stage"},
     {"extract-height|extract-boundary", "extract"},
     {"output-dir", "isolate"},
     {"in-place", "update-checks"},
     {"test-exit|test-output|test-timeout|repeat-test|max-tests", "reduce|bisect-passes"},
-    {"fast-math|disable-passes|enable-passes-only|pass-limit|rewrite-limit|disable-rule|enable-rules-only|"
-     "rule-limit|run-passes-from|execution-threads|print-before|print-after|print-after-all|print-changed|"
-     "debug-rewrites|time-passes|pass-stats",
+    {"print-before|print-after|print-after-all|print-changed|debug-rewrites|time-passes|pass-stats",
      "passes|O|stage|aot|explain-codegen|platform=cpu|platform=host|platform=gpu|platform=cuda|print-"
      "pipeline"},
     kDumpNeeds,
 };
 constexpr OptionRelation kExcludes[] = {
     // What prints nothing, or is compared with comments, leaves modules as they are.
-    {"check",
-     "passes|O|aot|cost|explain-codegen|extract|extract-computation|isolate|reduce|bisect-passes|output"},
+    {"check", "passes|O|aot|cost|explain-codegen|extract|extract-computation|isolate|reduce|bisect-passes"},
     {"verify-diagnostics",
      "passes|O|aot|cost|explain-codegen|extract|extract-computation|isolate|reduce|bisect-passes|output"},
     {"stage=parsed",

@@ -236,18 +236,9 @@ constexpr UnavailableOption kLaterOptions[] = {
     {"use-spmd-partitioning", "the partitioner", /*flag=*/true},
 };
 
-constexpr llvm::StringLiteral kOnGpu =
-    "platform=gpu|platform=cuda|platform=gpu-emu|reference-platform=gpu|reference-platform=cuda|"
-    "reference-platform=gpu-emu";
-constexpr llvm::StringLiteral kOnCpu =
-    "platform=cpu|platform=host|reference-platform=cpu|reference-platform=host";
+// What is for one platform says nothing on others: scripts give the same options for all.
 constexpr OptionRelation kNeeds[] = {
     {"run-reference-hlo-passes|despecialize", "reference-platform|bisect-passes|reduce-to"},
-    {"gpu-target|gpu-devices|gpu-sync|gpu-graphs|gpu-streams|gpu-libraries|gpu-tf32|autotune|autotune-"
-     "results",
-     kOnGpu},
-    {"gpu-emu", "platform=gpu-emu|reference-platform=gpu-emu"},
-    {"tier|mcpu|mattr", kOnCpu},
     {"abs-error|rel-error|ulp-error|nan|tolerance|until-mismatch",
      "expected|reference-platform|compare-files|bisect-passes|reduce-to"},
     {"group-by|top|peaks", "profile|profile-out"},
