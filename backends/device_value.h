@@ -32,21 +32,41 @@ class DeviceValue {
   DeviceValue(Literal host) : host_(std::move(host)) {}
   DeviceValue(std::shared_ptr<const DeviceArray> array) : array_(std::move(array)) {}
   // NOLINTEND(google-explicit-constructor)
+  /// A tuple; its elements stay where they are.
+  static DeviceValue OfElements(std::vector<DeviceValue> elements);
 
-  /// Null: the value is on the host.
+  /// Whether some of it is in a device's memory.
+  [[nodiscard]] bool IsOnDevice() const { return array_ != nullptr || tuple_ != nullptr; }
+  /// Null: the value is on the host, or a tuple.
   [[nodiscard]] const std::shared_ptr<const DeviceArray>& array() const { return array_; }
+  /// Of a tuple of which some is on a device; nothing for others.
+  [[nodiscard]] llvm::ArrayRef<DeviceValue> elements() const {
+    return tuple_ != nullptr ? llvm::ArrayRef(tuple_->elements) : llvm::ArrayRef<DeviceValue>();
+  }
+  /// An element of a tuple, wherever that is.
+  [[nodiscard]] DeviceValue Element(size_t number) const {
+    return tuple_ != nullptr ? tuple_->elements[number] : DeviceValue(host_.elements()[number]);
+  }
   /// Of a value on the host.
   [[nodiscard]] const Literal& host() const { return host_; }
-  [[nodiscard]] const Shape& shape() const { return array_ != nullptr ? array_->shape() : host_.shape(); }
-  /// Brings it to the host, if it is not there. Errors: those of the device.
-  [[nodiscard]] Result<Literal> ToHost() const& { return array_ != nullptr ? array_->ToHost() : host_; }
-  [[nodiscard]] Result<Literal> ToHost() && {
-    return array_ != nullptr ? array_->ToHost() : std::move(host_);
+  [[nodiscard]] const Shape& shape() const {
+    if (tuple_ != nullptr) return tuple_->shape;
+    return array_ != nullptr ? array_->shape() : host_.shape();
   }
+  /// Brings it to the host, if it is not there. Errors: those of the device.
+  [[nodiscard]] Result<Literal> ToHost() const& { return IsOnDevice() ? Fetched() : host_; }
+  [[nodiscard]] Result<Literal> ToHost() && { return IsOnDevice() ? Fetched() : std::move(host_); }
 
  private:
+  struct TupleOf {
+    std::vector<DeviceValue> elements;
+    Shape shape;
+  };
+  [[nodiscard]] Result<Literal> Fetched() const;
+
   Literal host_;
   std::shared_ptr<const DeviceArray> array_;
+  std::shared_ptr<const TupleOf> tuple_;
 };
 
 /// Values on the host.

@@ -1,6 +1,32 @@
 #include "backends/executable.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace hlo {
+
+DeviceValue DeviceValue::OfElements(std::vector<DeviceValue> elements) {
+  DeviceValue tuple;
+  if (llvm::any_of(elements, [](const DeviceValue& element) { return element.IsOnDevice(); })) {
+    std::vector<Shape> shapes;
+    for (const DeviceValue& element : elements) shapes.push_back(element.shape());
+    tuple.tuple_ = std::make_shared<const TupleOf>(TupleOf{std::move(elements), Shape::MakeTuple(shapes)});
+    return tuple;
+  }
+  std::vector<Literal> literals;
+  for (DeviceValue& element : elements) literals.push_back(std::move(element.host_));
+  tuple.host_ = Literal::MakeTuple(std::move(literals));
+  return tuple;
+}
+
+Result<Literal> DeviceValue::Fetched() const {
+  if (array_ != nullptr) return array_->ToHost();
+  std::vector<Literal> literals;
+  for (const DeviceValue& element : tuple_->elements) {
+    HLO_TRY(Literal literal, element.ToHost());
+    literals.push_back(std::move(literal));
+  }
+  return Literal::MakeTuple(std::move(literals));
+}
 
 std::vector<DeviceValue> ToValues(std::vector<Literal> literals) {
   return {std::make_move_iterator(literals.begin()), std::make_move_iterator(literals.end())};

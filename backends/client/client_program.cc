@@ -183,7 +183,7 @@ Literal AsArgument(Literal value, const Shape& parameter) {
 Result<DeviceValue> AsArgument(DeviceValue value, const Shape& parameter) {
   ShapeComparison but_for_layouts;
   but_for_layouts.dynamic = true;
-  if (value.array() != nullptr && Same(value.shape(), parameter, but_for_layouts)) return value;
+  if (value.IsOnDevice() && Same(value.shape(), parameter, but_for_layouts)) return value;
   HLO_TRY(Literal host, std::move(value).ToHost());
   return DeviceValue(AsArgument(std::move(host), parameter));
 }

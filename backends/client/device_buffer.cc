@@ -15,24 +15,24 @@ namespace {
 /// Elements of a tuple that are still to come.
 struct Gathering {
   std::mutex mutex;
-  std::vector<Literal> elements;
+  std::vector<DeviceValue> elements;
   size_t missing = 0;
   std::optional<Diagnostic> error;
   PendingValue whole = std::make_shared<Pending<DeviceValue>>();
 
-  void Take(size_t number, Result<Literal> value) {
+  void Take(size_t number, const Result<DeviceValue>& value) {
     std::unique_lock lock(mutex);
     if (value)
-      elements[number] = std::move(*value);
+      elements[number] = *value;
     else if (!error)
-      error = std::move(value).error();
+      error = value.error();
     if (--missing != 0) return;
     lock.unlock();
     // Nobody else comes.
     if (error)
       whole->Set(Error(std::move(*error)));
     else
-      whole->Set(DeviceValue(Literal::MakeTuple(std::move(elements))));
+      whole->Set(DeviceValue::OfElements(std::move(elements)));
   }
 };
 
@@ -51,9 +51,7 @@ Result<DeviceBuffer> DeviceBuffer::OfElements(llvm::ArrayRef<DeviceBuffer> eleme
   gathering->missing = elements.size();
   if (elements.empty()) gathering->whole->Set(DeviceValue(Literal::MakeTuple({})));
   for (size_t i = 0; i < elements.size(); ++i)
-    claimed[i]->Then([gathering, i](const Result<DeviceValue>& value) {
-      gathering->Take(i, value ? value->ToHost() : Result<Literal>(Error(value.error())));
-    });
+    claimed[i]->Then([gathering, i](const Result<DeviceValue>& value) { gathering->Take(i, value); });
   return DeviceBuffer(Shape::MakeTuple(shapes), gathering->whole);
 }
 
@@ -62,7 +60,7 @@ Result<DeviceBuffer> DeviceBuffer::Element(size_t number) const {
   auto element = std::make_shared<Pending<DeviceValue>>();
   tuple->Then([element, number](const Result<DeviceValue>& value) {
     if (value)
-      element->Set(DeviceValue(value->host().elements()[number]));
+      element->Set(value->Element(number));
     else
       element->Set(Error(value.error()));
   });

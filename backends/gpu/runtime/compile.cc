@@ -20,6 +20,15 @@ namespace {
 using gpu::LoadedProgram;
 using gpu::Program;
 
+/// With elements of less than a byte in bytes of their own, where they are on the host.
+DeviceValue Unpacked(DeviceValue value) {
+  if (value.array() != nullptr) return value;
+  if (value.elements().empty()) return DeviceValue(std::move(*std::move(value).ToHost()).Unpack());
+  std::vector<DeviceValue> elements;
+  for (const DeviceValue& element : value.elements()) elements.push_back(Unpacked(element));
+  return DeviceValue::OfElements(std::move(elements));
+}
+
 class GpuExecutable final : public Executable {
  public:
   GpuExecutable(std::unique_ptr<Program> program, const GpuRunOptions& options)
@@ -44,11 +53,7 @@ class GpuExecutable final : public Executable {
     DeviceResult result;
     result.results.resize(arguments.size());
     for (std::vector<DeviceValue>& mine : arguments)
-      for (DeviceValue& argument : mine) {
-        if (argument.array() != nullptr) continue;
-        HLO_TRY(Literal host, std::move(argument).ToHost());
-        argument = DeviceValue(std::move(host).Unpack());
-      }
+      for (DeviceValue& argument : mine) argument = Unpacked(std::move(argument));
     // Devices take their arguments themselves: for what runs them there are none.
     std::vector<std::vector<Literal>> none(arguments.size());
     HLO_TRY(ExecutionResult run,

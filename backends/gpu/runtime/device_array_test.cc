@@ -48,6 +48,52 @@ float First(const DeviceValue& value) {
   return host ? host->Data<float>()[0] : -1;
 }
 
+TEST(DeviceArray, StaysOnTheGpuWithinTuples) {
+  const auto program = Compile(R"(HloModule nested
+ENTRY e {
+  p = ((f32[4096], (f32[4096], s32[])), f32[4096]) parameter(0)
+  a = (f32[4096], (f32[4096], s32[])) get-tuple-element(p), index=0
+  s = f32[4096] get-tuple-element(a), index=0
+  b = (f32[4096], s32[]) get-tuple-element(a), index=1
+  w = f32[4096] get-tuple-element(b), index=0
+  n = s32[] get-tuple-element(b), index=1
+  one = s32[] constant(1)
+  m = s32[] add(n, one)
+  t = f32[4096] add(w, s)
+  c = (f32[4096], s32[]) tuple(w, m)
+  ROOT r = ((f32[4096], (f32[4096], s32[])), f32[4096]) tuple((f32[4096], (f32[4096], s32[])) tuple(t, c), s)
+}
+)",
+                               OnEmulatedGpu());
+  DeviceValue state = DeviceValue::OfElements(
+      {DeviceValue::OfElements(
+           {Filled(0), DeviceValue::OfElements({Filled(1), Literal::Zeros(Shape::ArrayWithDefaultLayout(
+                                                               ElementType::S32, {}))})}),
+       Filled(7)});
+  EXPECT_FALSE(state.IsOnDevice());
+  for (int i = 1; i <= 3; ++i) {
+    std::vector<DeviceValue> results = Step(*program, {state});
+    ASSERT_EQ(results.size(), 2U);
+    const DeviceValue inner = results[0].Element(1);
+    for (const DeviceValue& part : {results[0].Element(0), inner.Element(0), inner.Element(1), results[1]})
+      EXPECT_NE(part.array(), nullptr);
+    EXPECT_EQ(First(results[0].Element(0)), i);
+    state = DeviceValue::OfElements(std::move(results));
+    EXPECT_TRUE(state.IsOnDevice());
+  }
+  const auto host = state.ToHost();
+  ASSERT_TRUE(host);
+  EXPECT_EQ(ToString(host->shape(), /*without_layout=*/false),
+            "((f32[4096], (f32[4096], s32[])), f32[4096])");
+  EXPECT_EQ(host->element(0).element(1).element(1).Data<int32_t>()[0], 3);
+  // Parts that come from other places: the host, and another GPU.
+  const auto other = Compile(kStep, OnEmulatedGpu());
+  const DeviceValue foreign = Step(*other, {DeviceValue(Filled(2)), DeviceValue(Filled(3))})[0];
+  const DeviceValue mixed = DeviceValue::OfElements(
+      {DeviceValue::OfElements({foreign, state.Element(0).Element(1)}), DeviceValue(Filled(9))});
+  EXPECT_EQ(First(Step(*program, {mixed})[0].Element(0)), 6);
+}
+
 TEST(DeviceArray, StaysOnTheGpu) {
   const auto program = Compile(kStep, OnEmulatedGpu());
   const DeviceValue weights(Filled(1));

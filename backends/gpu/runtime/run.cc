@@ -16,6 +16,16 @@ const Literal& Part(const Literal& value, llvm::ArrayRef<int64_t> index) {
   return *at;
 }
 
+/// What of the value holds a leaf of it, an array of a device or a value on the host, and the way on from
+/// there.
+std::pair<const DeviceValue*, llvm::ArrayRef<int64_t>> Holder(const DeviceValue& value,
+                                                              llvm::ArrayRef<int64_t> index) {
+  const DeviceValue* at = &value;
+  for (; !at->elements().empty(); index = index.drop_front())
+    at = &at->elements()[static_cast<size_t>(index.front())];
+  return {at, index};
+}
+
 /// Puts a result together of what the GPU has left; all parts travel together.
 class ResultReader {
  public:
@@ -206,18 +216,19 @@ void LoadedProgram::TakeOver(Place& place, std::vector<DeviceValue>& arguments) 
 
 Status LoadedProgram::SetArgument(Place& place, size_t buffer, const DeviceValue& argument, Frame& frame) {
   const bool written = program_.buffers[buffer].written;
-  if (argument.array() != nullptr) {
+  const auto [holder, rest] = Holder(argument, program_.buffers[buffer].index);
+  if (holder->array() != nullptr) {
     place.arguments[buffer] = {};
     if (place.lent[buffer] != nullptr) return {};
-    const auto* array = static_cast<const GpuArray*>(argument.array().get());
-    if (place.arrays[buffer].lock() != argument.array() && array->bytes() != 0)
+    const auto* array = static_cast<const GpuArray*>(holder->array().get());
+    if (place.arrays[buffer].lock() != holder->array() && array->bytes() != 0)
       HLO_CHECK_OK(
           frame.stream().Copy(place.bases[buffer], array->address(), static_cast<size_t>(array->bytes())));
-    place.arrays[buffer] = written ? nullptr : argument.array();
+    place.arrays[buffer] = written ? nullptr : holder->array();
     return {};
   }
   place.arrays[buffer].reset();
-  const Literal& host = Part(argument.host(), program_.buffers[buffer].index);
+  const Literal& host = Part(holder->host(), rest);
   if (!host.shape().IsArray()) return {};
   if (place.arguments[buffer].data() != host.data() || host.byte_size() == 0) {
     place.arguments[buffer] = {};
@@ -239,9 +250,9 @@ Status LoadedProgram::SetArguments(Place& place, const std::vector<DeviceValue>&
     for (const Leaf& leaf : parameter.leaves) {
       if (leaf.slice.sizes < 0 || leaf.slice.buffer < 0) continue;
       const Buffer& buffer = program_.buffers[static_cast<size_t>(leaf.slice.buffer)];
-      const DeviceValue& value = arguments[static_cast<size_t>(buffer.parameter)];
-      if (value.array() != nullptr) continue;  // as large as it may be
-      const Literal& argument = Part(value.host(), buffer.index);
+      const auto [holder, rest] = Holder(arguments[static_cast<size_t>(buffer.parameter)], buffer.index);
+      if (holder->array() != nullptr) continue;  // as large as it may be
+      const Literal& argument = Part(holder->host(), rest);
       if (!argument.HasDynamicSizes()) continue;
       Dims& sizes = frame.Sizes(leaf.slice);
       sizes.clear();
@@ -326,32 +337,52 @@ Result<double> LoadedProgram::Nanoseconds(hlo::Device& device, std::vector<Liter
 }
 
 Result<std::vector<DeviceValue>> LoadedProgram::KeepResults(Place& place, Frame& frame) {
-  std::vector<DeviceValue> results;
-  const Leaf* leaf = program_.result.leaves.begin();
   ResultReader reader(frame, program_.result);
+  const auto keep = [&](const auto& keep_part, const Shape& shape) -> Result<DeviceValue> {
+    if (shape.IsTuple()) {
+      std::vector<DeviceValue> elements;
+      for (const Shape& element : shape.tuple_shapes()) {
+        HLO_TRY(elements.emplace_back(), keep_part(keep_part, element));
+      }
+      return DeviceValue::OfElements(std::move(elements));
+    }
+    const Leaf& leaf = *reader.at();
+    if (!shape.IsArray() || shape.HasDynamicDimension() || leaf.slice.buffer < 0) {
+      HLO_TRY(Literal part, reader.Read(shape));
+      return DeviceValue(std::move(part));
+    }
+    reader.Skip();
+    std::shared_ptr<GpuArray>& lent = place.lent[static_cast<size_t>(leaf.slice.buffer)];
+    // Another part that is the same value is copied from there.
+    if (lent != nullptr && leaf.slice.offset == 0)
+      return DeviceValue(GpuArray::Renamed(std::exchange(lent, nullptr), shape));
+    HLO_TRY(const auto array, GpuArray::Make(memory_, shape));
+    if (array->bytes() != 0)
+      HLO_CHECK_OK(
+          frame.stream().Copy(array->address(), frame.At(leaf.slice), static_cast<size_t>(array->bytes())));
+    return DeviceValue(std::shared_ptr<const DeviceArray>(array));
+  };
+  std::vector<DeviceValue> results;
   const Shape& whole = program_.result.shape;
   for (const Shape& shape : whole.IsTuple() ? whole.tuple_shapes() : llvm::ArrayRef(whole)) {
-    const bool stays = shape.IsArray() && !shape.HasDynamicDimension() && leaf->slice.buffer >= 0;
-    if (!stays) {
-      HLO_TRY(Literal part, reader.Read(shape));
-      results.emplace_back(std::move(part));
-    } else if (std::shared_ptr<GpuArray>& lent = place.lent[static_cast<size_t>(leaf->slice.buffer)];
-               lent != nullptr && leaf->slice.offset == 0) {
-      // Another part that is the same value is copied from there.
-      results.emplace_back(
-          std::shared_ptr<const DeviceArray>(GpuArray::Renamed(std::exchange(lent, nullptr), shape)));
-      reader.Skip();
-    } else {
-      HLO_TRY(const auto array, GpuArray::Make(memory_, shape));
-      if (array->bytes() != 0)
-        HLO_CHECK_OK(frame.stream().Copy(array->address(), frame.At(leaf->slice),
-                                         static_cast<size_t>(array->bytes())));
-      results.emplace_back(std::shared_ptr<const DeviceArray>(array));
-      reader.Skip();
-    }
-    leaf = reader.at();
+    HLO_TRY(results.emplace_back(), keep(keep, shape));
   }
   return results;
+}
+
+Result<DeviceValue> LoadedProgram::Within(DeviceValue value) {
+  if (const auto* array = static_cast<const GpuArray*>(value.array().get())) {
+    if (&array->gpu() == gpu_.get()) return value;
+    HLO_TRY(Literal host, value.ToHost());
+    HLO_CHECK_OK(gpu_->MakeCurrent());
+    return DeviceValue(std::move(host));
+  }
+  if (value.elements().empty()) return value;
+  std::vector<DeviceValue> elements;
+  for (const DeviceValue& element : value.elements()) {
+    HLO_TRY(elements.emplace_back(), Within(element));
+  }
+  return DeviceValue::OfElements(std::move(elements));
 }
 
 template <class Read>
@@ -359,12 +390,8 @@ auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> argume
                             const Observers& observers, Read read)
     -> decltype(read(std::declval<Place&>(), std::declval<Frame&>())) {
   HLO_CHECK_OK(gpu_->MakeCurrent());
-  for (DeviceValue& argument : arguments) {  // of another GPU
-    const auto* array = static_cast<const GpuArray*>(argument.array().get());
-    if (array == nullptr || &array->gpu() == gpu_.get()) continue;
-    HLO_TRY(Literal host, argument.ToHost());
-    argument = DeviceValue(std::move(host));
-    HLO_CHECK_OK(gpu_->MakeCurrent());
+  for (DeviceValue& argument : arguments) {
+    HLO_TRY(argument, Within(std::move(argument)));
   }
   // A place where something went wrong is not used again.
   HLO_TRY(PlacePtr place, TakePlace(device));
@@ -380,7 +407,7 @@ auto LoadedProgram::RunWith(hlo::Device& device, std::vector<DeviceValue> argume
   HLO_CHECK_OK(SetArguments(*place, arguments, frame));
   // Arrays of the GPU are read later than this.
   for (DeviceValue& argument : arguments)
-    if (argument.array() == nullptr) argument = DeviceValue();
+    if (!argument.IsOnDevice()) argument = DeviceValue();
   const Status ran = RunSequence(program_.entry, frame);
   auto result = ran ? read(*place, frame) : decltype(read(*place, frame))(Error(ran.error()));
   if (!result) {

@@ -77,6 +77,8 @@ class LoadedProgram {
   void TakeOver(Place& place, std::vector<DeviceValue>& arguments);
   Status SetArguments(Place& place, const std::vector<DeviceValue>& arguments, Frame& frame);
   Status SetArgument(Place& place, size_t buffer, const DeviceValue& argument, Frame& frame);
+  /// The value with all its arrays on this GPU or on the host.
+  Result<DeviceValue> Within(DeviceValue value);
   Result<std::vector<DeviceValue>> KeepResults(Place& place, Frame& frame);
   /// `read` what the run leaves, before the place is another run's.
   template <class Read>
