@@ -11,7 +11,7 @@ namespace hlo {
 /// An array in the memory of a backend's device. Nothing changes it; threads may share it.
 class DeviceArray {
  public:
-  /// Static, no tuple; elements lie row by row whatever the layout.
+  /// Static; elements lie row by row whatever the layout. A tuple only within DeviceValue.
   explicit DeviceArray(Shape shape) : shape_(std::move(shape)) {}
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
@@ -36,37 +36,32 @@ class DeviceValue {
   static DeviceValue OfElements(std::vector<DeviceValue> elements);
 
   /// Whether some of it is in a device's memory.
-  [[nodiscard]] bool IsOnDevice() const { return array_ != nullptr || tuple_ != nullptr; }
+  [[nodiscard]] bool IsOnDevice() const { return array_ != nullptr; }
   /// Null: the value is on the host, or a tuple.
-  [[nodiscard]] const std::shared_ptr<const DeviceArray>& array() const { return array_; }
-  /// Of a tuple of which some is on a device; nothing for others.
-  [[nodiscard]] llvm::ArrayRef<DeviceValue> elements() const {
-    return tuple_ != nullptr ? llvm::ArrayRef(tuple_->elements) : llvm::ArrayRef<DeviceValue>();
+  [[nodiscard]] const std::shared_ptr<const DeviceArray>& array() const {
+    static const std::shared_ptr<const DeviceArray> kNone;
+    return IsTuple() ? kNone : array_;
   }
+  /// Of a tuple of which some is on a device; nothing for others.
+  [[nodiscard]] llvm::ArrayRef<DeviceValue> elements() const;
   /// An element of a tuple, wherever that is.
   [[nodiscard]] DeviceValue Element(size_t number) const {
-    return tuple_ != nullptr ? tuple_->elements[number] : DeviceValue(host_.elements()[number]);
+    return IsTuple() ? elements()[number] : DeviceValue(host_.elements()[number]);
   }
   /// Of a value on the host.
   [[nodiscard]] const Literal& host() const { return host_; }
-  [[nodiscard]] const Shape& shape() const {
-    if (tuple_ != nullptr) return tuple_->shape;
-    return array_ != nullptr ? array_->shape() : host_.shape();
-  }
+  [[nodiscard]] const Shape& shape() const { return array_ != nullptr ? array_->shape() : host_.shape(); }
   /// Brings it to the host, if it is not there. Errors: those of the device.
-  [[nodiscard]] Result<Literal> ToHost() const& { return IsOnDevice() ? Fetched() : host_; }
-  [[nodiscard]] Result<Literal> ToHost() && { return IsOnDevice() ? Fetched() : std::move(host_); }
+  [[nodiscard]] Result<Literal> ToHost() const& { return array_ != nullptr ? array_->ToHost() : host_; }
+  [[nodiscard]] Result<Literal> ToHost() && {
+    return array_ != nullptr ? array_->ToHost() : std::move(host_);
+  }
 
  private:
-  struct TupleOf {
-    std::vector<DeviceValue> elements;
-    Shape shape;
-  };
-  [[nodiscard]] Result<Literal> Fetched() const;
+  [[nodiscard]] bool IsTuple() const { return array_ != nullptr && array_->shape().IsTuple(); }
 
   Literal host_;
-  std::shared_ptr<const DeviceArray> array_;
-  std::shared_ptr<const TupleOf> tuple_;
+  std::shared_ptr<const DeviceArray> array_;  // or a tuple, of which not all is on the host
 };
 
 /// Values on the host.

@@ -4,28 +4,41 @@
 
 namespace hlo {
 
+namespace {
+
+/// Values side by side, some of them on a device.
+class DeviceTuple final : public DeviceArray {
+ public:
+  DeviceTuple(const Shape& shape, std::vector<DeviceValue> elements)
+      : DeviceArray(shape), elements_(std::move(elements)) {}
+  [[nodiscard]] llvm::ArrayRef<DeviceValue> elements() const { return elements_; }
+  [[nodiscard]] Result<Literal> ToHost() const override {
+    std::vector<Literal> literals;
+    for (const DeviceValue& element : elements_) {
+      HLO_TRY(literals.emplace_back(), element.ToHost());
+    }
+    return Literal::MakeTuple(std::move(literals));
+  }
+
+ private:
+  std::vector<DeviceValue> elements_;
+};
+
+}  // namespace
+
 DeviceValue DeviceValue::OfElements(std::vector<DeviceValue> elements) {
-  DeviceValue tuple;
   if (llvm::any_of(elements, [](const DeviceValue& element) { return element.IsOnDevice(); })) {
     std::vector<Shape> shapes;
     for (const DeviceValue& element : elements) shapes.push_back(element.shape());
-    tuple.tuple_ = std::make_shared<const TupleOf>(TupleOf{std::move(elements), Shape::MakeTuple(shapes)});
-    return tuple;
+    return {std::make_shared<const DeviceTuple>(Shape::MakeTuple(shapes), std::move(elements))};
   }
   std::vector<Literal> literals;
   for (DeviceValue& element : elements) literals.push_back(std::move(element.host_));
-  tuple.host_ = Literal::MakeTuple(std::move(literals));
-  return tuple;
+  return {Literal::MakeTuple(std::move(literals))};
 }
 
-Result<Literal> DeviceValue::Fetched() const {
-  if (array_ != nullptr) return array_->ToHost();
-  std::vector<Literal> literals;
-  for (const DeviceValue& element : tuple_->elements) {
-    HLO_TRY(Literal literal, element.ToHost());
-    literals.push_back(std::move(literal));
-  }
-  return Literal::MakeTuple(std::move(literals));
+llvm::ArrayRef<DeviceValue> DeviceValue::elements() const {
+  return IsTuple() ? static_cast<const DeviceTuple&>(*array_).elements() : llvm::ArrayRef<DeviceValue>();
 }
 
 std::vector<DeviceValue> ToValues(std::vector<Literal> literals) {

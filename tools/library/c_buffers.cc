@@ -1,4 +1,5 @@
 // hlo/hlo_c.h: arrays on devices, and runs on them.
+#include "llvm/ADT/SmallVector.h"
 #include "tools/library/c_program.h"
 
 using namespace hlo_toolkit;            // NOLINT(google-build-using-namespace): functions of C
@@ -15,7 +16,7 @@ HloError* CheckArgument(const HloBuffer* buffer, size_t number) {
 
 /// What a run is asked for with.
 struct Request {
-  std::vector<std::vector<Buffer>> arguments;  // by device
+  llvm::SmallVector<std::vector<Buffer>, 1> arguments;  // by device
   ExecuteOptions options;
   std::vector<Buffer> given_away;  // beside those that the options name: elements of tuples within tuples
   void GiveAway() {
@@ -27,7 +28,7 @@ struct Request {
 class ArgumentTaker {
  public:
   ArgumentTaker(const CExecutable& program, size_t device, HloBuffer* const* given,
-                const std::vector<bool>& donated, Request& request)
+                llvm::ArrayRef<bool> donated, Request& request)
       : state_(program.state()),
         request_(request),
         buffers_(request.arguments[device]),
@@ -97,13 +98,13 @@ class ArgumentTaker {
   int device_;
   HloBuffer* const* given_;
   size_t first_;
-  const std::vector<bool>& donated_;  // by array
+  llvm::ArrayRef<bool> donated_;  // by array
   size_t next_ = 0;
 };
 
 /// Which arrays of a device are donated, and which parameters that are.
-HloError* ReadDonated(const CExecutable& program, const HloRunOptions& read, std::vector<bool>& donated,
-                      std::vector<int64_t>& parameters) {
+HloError* ReadDonated(const CExecutable& program, const HloRunOptions& read,
+                      llvm::SmallVectorImpl<bool>& donated, std::vector<int64_t>& parameters) {
   donated.resize(program.arrays->arguments.size());
   if (read.donated == nullptr && read.donated_count != 0) return BadCall("the numbers of donated are null");
   for (const int64_t number : llvm::ArrayRef(read.donated, read.donated_count)) {
@@ -137,7 +138,7 @@ HloError* ReadRequest(const CExecutable& program, HloBuffer* const* arguments, s
   if (arguments_count != wanted)
     return BadCall("{0} arguments, the program takes {1}", arguments_count, wanted);
   if (arguments == nullptr && wanted != 0) return BadCall("the arguments are null");
-  std::vector<bool> donated;
+  llvm::SmallVector<bool, 16> donated;
   if (HloError* error = ReadDonated(program, read, donated, request.options.donated)) return error;
   if (read.seed != nullptr) request.options.seed = *read.seed;
   request.arguments.resize(state.devices.size());
@@ -274,7 +275,8 @@ HloError* hlo_executable_start(const HloExecutable* executable, HloBuffer* const
     Request request;
     if (HloError* error = ReadRequest(program, arguments, arguments_count, options, request))
       return Refused(program.state(), error);
-    auto begun = program.executable.ExecuteAsyncOnDevices(request.arguments, request.options);
+    auto begun = program.executable.ExecuteAsyncOnDevices(
+        {request.arguments.data(), request.arguments.size()}, request.options);
     if (!begun.ok()) return ToError(begun.status());
     request.GiveAway();
     return Give(CRun{std::move(*begun), program.arrays}, run);

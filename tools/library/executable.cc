@@ -180,6 +180,7 @@ hlo::Result<std::optional<std::vector<Buffer>>> ExecutableState::RunAtOnce(
   }
   HLO_TRY(hlo::DeviceResult done, program->RunOnValues(std::move(values), execution));
   std::vector<Buffer> made;
+  made.reserve(done.results.front().size());
   for (hlo::DeviceValue& part : done.results.front())
     made.push_back(BufferState::Of(client, results->parts[made.size()], devices[0],
                                    hlo::Client::Transfer(std::move(part))));
