@@ -43,7 +43,7 @@ struct Machine {
     int64_t read = 0;     // an element that is not the next one
     int64_t indexed = 0;  // an element at a place that is data
     int64_t called = 0;   // calling a computation for an element
-    int64_t padded = 0;   // a place between which and the next there may be padding
+    int64_t padded = 0;   // an element of an array with padding between elements
   };
   struct Threads {
     int64_t worthwhile = 0;       // operations, or elements, that are worth several

@@ -74,10 +74,9 @@ constexpr const char* kArchiveFunctions =
     "size_t {0}_temp_bytes(void);\n"
     "void {0}_end(void);\n";
 constexpr const char* kWeightsFunction =
-    "/* Maps the file of constants that was written with the object; before the first call, once. It looks "
-    "at "
-    "the\n"
-    "   head of the file alone; {0}_verify_weights then reads all of it, for bytes that have changed. */\n"
+    "/* Maps the file of constants that was written with the object; before the first call, once.\n"
+    "   It looks at the head of the file alone; {0}_verify_weights then reads all of it, for bytes\n"
+    "   that have changed. */\n"
     "int {0}_map_weights(const char *path);\n"
     "int {0}_verify_weights(void);\n";
 

@@ -3,9 +3,13 @@
 // Requires nothing. Preserves flat-calls, row-major, fusions, copies.
 // Changes: where a body copies what it carries, as it makes new values while it still reads the old ones
 // (copy-insertion has been before), every other iteration reads what the one before has made and writes the
-// state: nothing is copied. An odd count leaves the first iteration in front of the loop. Trip counts are
-// believed as while-loop-trip-count-annotator notes them. Left alone: bodies that take long beside their
-// copies, long bodies, loops of unknown or few trips, those whose computations others call, side effects.
+// state: nothing is copied. An odd count leaves the first iteration in front of the loop. What
+// loop-double-buffer-transformer does to all loops of known trips this does to those that gain by it, after
+// fusion: kernels stay those of one iteration. Where they hide how the condition counts the trip count is
+// that which while-loop-trip-count-annotator{keep_unproven=false} has noted before. Left alone: bodies that
+// take long beside their copies, long bodies, loops of unknown or few trips, those whose computations others
+// call, side effects.
+#include "passes/analysis/live_range.h"
 #include "passes/analysis/loop_facts.h"
 #include "passes/analysis/side_effects.h"
 #include "passes/memory/copy_insertion.h"
@@ -27,8 +31,7 @@ constexpr int64_t kHeavy = 8;  // what takes so many times as long as its bytes:
 int64_t BytesOf(const Shape& shape) {
   int64_t bytes = 0;
   ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
-    if (!leaf.IsArray()) return;
-    const int64_t size = ByteSize(leaf);
+    const int64_t size = BufferBytes(leaf);
     bytes += size < 0 ? kMostBytes : std::min(size, kMostBytes);
   });
   return bytes;
@@ -71,12 +74,18 @@ bool MayDoTwoAtOnce(const TupleLoop& loop) {
                        [](const Instruction* i) { return HasSideEffect(*i); });
 }
 
-/// What is noted, if it can be true of this loop and every value of the induction variable is a number of its
-/// type.
+bool CountsInKernels(const TupleLoop& loop, int64_t induction) {
+  return loop.condition->root()->kind() == OpKind::Fusion ||
+         loop.body_root->operand(induction)->kind() == OpKind::Fusion;
+}
+
+/// The trip count if it is known; of what is noted, that which can be true and has every value of the
+/// induction variable a number of its type.
 std::optional<LoopCount> CountOf(const TupleLoop& loop) {
-  const auto counted = NotedTripCount(*loop.loop);
+  const auto proven = CountTrips(loop, /*max_evaluated=*/0);
+  const auto counted = proven ? proven : NotedTripCount(*loop.loop);
   if (!counted || counted->count < kFewestTrips || !counted->step || counted->induction < 0 ||
-      counted->induction >= loop.size())
+      counted->induction >= loop.size() || (!proven && !CountsInKernels(loop, counted->induction)))
     return std::nullopt;
   const Shape& variable = loop.loop->shape().tuple_shapes()[static_cast<size_t>(counted->induction)];
   int64_t way = 0, end = 0;
@@ -105,8 +114,7 @@ Result<bool> RunDoubleBufferedLoops(Module& module, const NoPassOptions& options
   if (!changed) return false;
   RemoveUnreachableComputations(module);
   // It takes out the copies that are superfluous now.
-  HLO_TRY(const bool copies, RunCopyInsertion(module, options, context));
-  (void)copies;
+  HLO_TRY([[maybe_unused]] const bool copies, RunCopyInsertion(module, options, context));
   return true;
 }
 
