@@ -40,13 +40,15 @@ class AttentionMaker {
     made.keys = ViewOf(A::Keys, groups_, keys_);
     made.values = ViewOf(A::Values, groups_, keys_);
     made.result = ViewOf(A::Result, heads_, queries_);
-    if (arrays_.views[A::Bias].array >= 0) made.bias = BiasView();
+    if (HasBias()) made.bias = BiasView();
     HLO_CHECK_OK(CheckSizes(made));
     return made;
   }
 
  private:
   tl::unexpected<Diagnostic> Refuse(const char* why) const { return Decline(kernel_.loc(), "{0}", why); }
+
+  [[nodiscard]] bool HasBias() const { return arrays_.views[A::Bias].array >= 0 || arrays_.made; }
 
   Status CheckTypes() const {
     const ElementType type = arrays_.views[A::Queries].type;
@@ -56,7 +58,7 @@ class AttentionMaker {
                        ToString(arrays_.views[array].type));
     const View& bias = arrays_.views[A::Bias];
     constexpr ElementType kBiases[] = {ElementType::F16, ElementType::BF16, ElementType::F32};
-    if (bias.array >= 0 && !llvm::is_contained(kBiases, bias.type))
+    if (HasBias() && !llvm::is_contained(kBiases, bias.type))
       return Decline(kernel_.loc(), "the library has no bias of {0}", ToString(bias.type));
     return {};
   }
@@ -176,12 +178,21 @@ class AttentionMaker {
 struct Found {
   LibraryAttention attention;
   std::vector<const Instruction*> steps, arrays;
+  std::optional<AttentionBias> bias;  // to be made
 };
 Result<Found> Find(const Instruction& kernel) {
   AttentionReader reader;
-  HLO_TRY(const AttentionArrays arrays, reader.Read(kernel));
+  HLO_TRY(AttentionArrays arrays, reader.Read(kernel));
   HLO_TRY(LibraryAttention attention, AttentionMaker(arrays, kernel).Make());
-  return Found{std::move(attention), reader.Steps(), reader.arrays().vec()};
+  return Found{std::move(attention), reader.Steps(), reader.arrays().vec(), std::move(arrays.made)};
+}
+
+/// The parameter of the steps that none of them reads: the bias that was made of what they read. Null: there
+/// is none.
+const Instruction* MadeBias(const Computation& steps) {
+  for (const Instruction* parameter : steps.parameters())
+    if (parameter->users().empty()) return parameter;
+  return nullptr;
 }
 
 void PrintView(llvm::raw_ostream& os, const View& view, const Instruction& call) {
@@ -213,9 +224,14 @@ Result<LibraryAttention> AttentionOf(const Instruction& call) {
       continue;
     }
     if (!found->steps.back()->IsRoot()) continue;
+    if (found->bias) {
+      const Instruction* const made = MadeBias(steps);
+      if (made == nullptr) return Decline(call.loc(), "nobody has made its bias");
+      found->attention.bias.array = made->attr<ParameterAttrs>().number;
+    }
     for (View* view : {&found->attention.queries, &found->attention.keys, &found->attention.values,
                        &found->attention.bias}) {
-      if (view->array < 0) continue;
+      if (view->array < 0 || (found->bias && view == &found->attention.bias)) continue;
       const Instruction& array = *found->arrays[static_cast<size_t>(view->array)];
       if (array.kind() != OpKind::Parameter) return Decline(call.loc(), "%{0} is no operand", array.name());
       view->array = array.attr<ParameterAttrs>().number;
@@ -225,10 +241,10 @@ Result<LibraryAttention> AttentionOf(const Instruction& call) {
   return Decline(call.loc(), "{0}", why.empty() ? "there is no attention in it" : why);
 }
 
-Result<std::vector<Instruction*>> AttentionFrom(const Instruction& kernel) {
-  HLO_TRY(const Found found, Find(kernel));
-  std::vector<Instruction*> steps;
-  for (const Instruction* step : found.steps) steps.push_back(const_cast<Instruction*>(step));
+Result<AttentionSteps> AttentionFrom(const Instruction& kernel) {
+  HLO_TRY(Found found, Find(kernel));
+  AttentionSteps steps{{}, std::move(found.bias)};
+  for (const Instruction* step : found.steps) steps.steps.push_back(const_cast<Instruction*>(step));
   return steps;
 }
 

@@ -1,5 +1,6 @@
 // Attention as NVIDIA's library takes it.
 #pragma once
+#include "backends/gpu/libraries/attention_bias.h"
 #include "backends/gpu/libraries/view.h"
 #include "ir/support/result.h"
 
@@ -23,8 +24,14 @@ struct LibraryAttention {
 Result<LibraryAttention> AttentionOf(const Instruction& call);
 /// The steps of a computation that are one attention, beginning with the kernel that makes its scores; the
 /// last one makes the result, and nobody but them reads what the others make. In an order in which they can
-/// be run. Declines, saying why, where there is none or where it pays no call of a library.
-Result<std::vector<Instruction*>> AttentionFrom(const Instruction& kernel);
+/// be run. The library may need an array of what they add to scores: an operand of the call that none of the
+/// steps reads.
+struct AttentionSteps {
+  std::vector<Instruction*> steps;
+  std::optional<AttentionBias> bias;
+};
+/// Declines, saying why, where there is none or where it pays no call of a library.
+Result<AttentionSteps> AttentionFrom(const Instruction& kernel);
 /// A kernel that takes exponentials of what a product makes, as attention does it: that of this product.
 /// Null for others.
 const Instruction* ScoresOf(const Instruction& kernel);

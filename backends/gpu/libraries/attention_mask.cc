@@ -1,4 +1,6 @@
-// Scores of keys that a query does not look at are another number.
+// What is added to scores, and those of keys that a query does not look at, which are another number.
+#include <cmath>
+
 #include "backends/gpu/libraries/attention_reader.h"
 #include "passes/analysis/value_facts.h"
 
@@ -9,6 +11,11 @@ using A = AttentionArrays;
 
 /// What is at most this has no weight beside any score: e to its power is 0 in every type.
 constexpr double kNoWeight = -1e4;
+/// What is at most this stays what it is when any score is added to it: a query that looks at no key has the
+/// same weight for all.
+constexpr double kFarBelow = -0x1p100;
+/// By how much less what the library makes of it on its way, a power of two, would not be a number.
+constexpr double kLowest = -0x1p127;
 
 /// How far the numbers of an iota grow along each dimension of a value that sees it; nothing where they do
 /// not so evenly.
@@ -59,19 +66,97 @@ std::optional<Seen> SeenAnywhere(const Instruction& value, const Instruction& ke
 
 }  // namespace
 
-std::optional<AttentionReader::Known> AttentionReader::Select(const Instruction& inst) {
-  const Known *const kept = Find(inst.operand(1)), *const other = Find(inst.operand(2));
-  if (Find(inst.operand(0)) != nullptr || (kept == nullptr) == (other == nullptr)) return std::nullopt;
-  const bool inverted = kept == nullptr;
-  Known known = inverted ? *other : *kept;
-  const Instruction* const masked = SplatConstant(*inst.operand(inverted ? 1 : 2));
-  if (masked == nullptr || known.role != Role::Scores || known.version != version_ || found_.masked)
+std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& inst) {
+  const auto pair = OneKnown(inst);
+  if (!pair || pair->known->role != Role::Scores || pair->known->version != version_ || kernel_ == nullptr)
     return std::nullopt;
-  const double value = LiteralValue(*masked->attr<ConstantAttrs>().literal, 0);
-  if (!(value <= kNoWeight) || !ReadMask(*inst.operand(0), known.view, inverted)) return std::nullopt;
-  found_.masked = value;
+  if (left_out_ && *left_out_ > kFarBelow) {
+    why_ = "something is added to scores that a mask leaves out";
+    return std::nullopt;
+  }
+  made_ |= AreBiased() || !ReadArray(*pair->other, pair->known->view);
+  return Biased(inst, inst.operand(inst.operand(0) == pair->other ? 1 : 0));
+}
+
+/// A bias that lies in memory.
+bool AttentionReader::ReadArray(const Instruction& added, const View& scores) {
+  std::optional<View> bias = ViewOf(added);
+  if (!bias) return false;
+  Resolve(*bias, *kernel_);
+  for (size_t d = 0; d < bias->dims.size(); ++d)
+    if (bias->dims[d].stride != 0)
+      found_.along[A::Bias].push_back({bias->dims[d].size, scores.dims[d].stride, bias->dims[d].stride});
+  found_.views[A::Bias] = std::move(*bias);
+  return true;
+}
+
+AttentionReader::Known AttentionReader::Biased(const Instruction& inst, const Instruction* scores) {
+  if (!AreBiased()) unbiased_ = {scores, kernel_};
+  biased_ = {&inst, kernel_};
+  Known known = *Find(scores);
   known.version = ++version_;
   return known;
+}
+
+std::optional<AttentionReader::Known> AttentionReader::Select(const Instruction& inst) {
+  const Known *const kept = Find(inst.operand(1)), *const other = Find(inst.operand(2));
+  if (Find(inst.operand(0)) != nullptr || (kept == nullptr) == (other == nullptr) || kernel_ == nullptr)
+    return std::nullopt;
+  const bool inverted = kept == nullptr;
+  const Known& known = inverted ? *other : *kept;
+  const Instruction* const masked = SplatConstant(*inst.operand(inverted ? 1 : 2));
+  if (masked == nullptr || known.role != Role::Scores || known.version != version_) return std::nullopt;
+  const double value = LiteralValue(*masked->attr<ConstantAttrs>().literal, 0);
+  const bool causal = !left_out_ && !made_ && ReadMask(*inst.operand(0), known.view, inverted);
+  if (causal) found_.masked = value;
+  made_ |= !causal;
+  if (!LeaveOut(value)) return std::nullopt;
+  return Biased(inst, inst.operand(inverted ? 2 : 1));
+}
+
+/// Says why if masks cannot be that.
+bool AttentionReader::LeaveOut(double masked) {
+  if (!(masked <= kNoWeight)) return false;
+  if (left_out_ && *left_out_ != masked) why_ = "its masks make different numbers of scores";
+  left_out_ = masked;
+  // Rows of the library's may be anything then.
+  if (made_ && std::isinf(masked)) why_ = "a query that looks at no key would be no number";
+  return why_.empty();
+}
+
+Status AttentionReader::ReadBias(ElementType of_queries) {
+  for (const A::Array array : {A::Bias, A::Rows, A::Columns}) found_.along[array].clear();
+  found_.masked.reset();
+  const auto are_scores = [&](const Instruction* inst) { return Find(inst) != nullptr; };
+  AttentionBias bias = BiasOf({unbiased_, biased_, are_scores}, of_queries);
+  if (left_out_) bias.masked = *left_out_ > kFarBelow ? kFarBelow : std::max(*left_out_, kLowest);
+  const View& scores = Find(biased_.inst)->view;
+  const llvm::SmallBitVector& varies = bias.values.back().varies;
+  if (varies.none()) return Decline(biased_.inst->loc(), "all scores get the same");
+  // Keys follow each other in memory.
+  for (size_t d = 0; d < scores.dims.size(); ++d) bias.order.push_back(static_cast<int64_t>(d));
+  const auto rank = [&](int64_t d) {
+    const int64_t stride = scores.dims[static_cast<size_t>(d)].stride;
+    return std::tuple(stride >= found_.keys.first && stride < found_.keys.second, -stride, d);
+  };
+  llvm::sort(bias.order, [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+  int64_t stride = 1;
+  for (const int64_t d : llvm::reverse(bias.order)) {
+    if (!varies[static_cast<unsigned>(d)]) continue;
+    const ViewDim& dim = scores.dims[static_cast<size_t>(d)];
+    found_.along[A::Bias].push_back({dim.size, dim.stride, stride});
+    stride *= dim.size;
+  }
+  found_.views[A::Bias] = {};
+  found_.views[A::Bias].type = bias.type;
+  int64_t kept = 0;
+  for (const Instruction* step : behind_)
+    if (step != last_ && step->kind() == OpKind::Fusion) kept += ByteSize(step->shape());
+  // It is written and read as they are.
+  if (const int64_t bytes = stride * Info(bias.type).host_bytes(); 2 * bytes > kept)
+    return Decline(biased_.inst->loc(), "its bias would take {0} bytes, what it spares {1}", bytes, kept / 2);
+  found_.made = std::move(bias);
+  return {};
 }
 
 bool AttentionReader::ReadMask(const Instruction& keep, const View& scores, bool inverted) {
@@ -90,10 +175,11 @@ bool AttentionReader::ReadMask(const Instruction& keep, const View& scores, bool
   const auto* const row = llvm::find_if(
       kCausal, [&](const auto& r) { return r.direction == direction && r.inverted == inverted; });
   if (row == std::end(kCausal)) return false;
+  ArrayAlong rows, columns;
   for (const bool first : {true, false}) {
     const auto growth = GrowthOf(*seen->inst->operand(first ? 0 : 1));
     if (!growth) return false;
-    ArrayAlong& along = found_.along[first == row->rows_first ? A::Rows : A::Columns];
+    ArrayAlong& along = first == row->rows_first ? rows : columns;
     for (size_t d = 0; d < seen->view.dims.size(); ++d) {
       const auto stride = StrideThrough(*growth, seen->view.dims[d]);
       if (!stride) return false;
@@ -102,6 +188,8 @@ bool AttentionReader::ReadMask(const Instruction& keep, const View& scores, bool
   }
   if (llvm::any_of(steps, [](const Instruction* step) { return IsOrdered(*step); })) return false;
   for (const Instruction* step : steps) before_.insert(step);
+  found_.along[A::Rows] = std::move(rows);
+  found_.along[A::Columns] = std::move(columns);
   return true;
 }
 

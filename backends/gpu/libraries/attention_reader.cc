@@ -147,6 +147,7 @@ Status AttentionReader::Follow(const Instruction& step) {
   if (last_ != nullptr) return Decline(step.loc(), "%{0} reads its weights as well", step.name());
   if (IsOrdered(step)) return Decline(step.loc(), "something waits for %{0}", step.name());
   if (step.kind() == OpKind::Fusion) return FollowKernel(step);
+  kernel_ = nullptr;
   return Take(step);
 }
 
@@ -173,6 +174,7 @@ Status AttentionReader::FollowKernel(const Instruction& kernel) {
 Status AttentionReader::Take(const Instruction& inst) {
   const Rule rule = RuleOf(inst);
   std::optional<Known> known = rule == nullptr ? std::nullopt : (this->*rule)(inst);
+  if (!known && !why_.empty()) return Decline(inst.loc(), "{0}", why_);
   if (!known)
     return Decline(inst.loc(), "%{0} ({1}) is no part of a softmax that the library has", inst.name(),
                    inst.info().text);
@@ -255,7 +257,7 @@ Status AttentionReader::ReadResult(const Instruction& dot, const Instruction& ke
     std::swap(found_.views[A::Queries], found_.views[A::Keys]);
     std::swap(found_.features[A::Queries], found_.features[A::Keys]);
   }
-  return {};
+  return made_ ? ReadBias(found_.views[A::Queries].type) : Status();
 }
 
 std::optional<AttentionReader::Known> AttentionReader::See(const Instruction& inst) {
@@ -297,7 +299,7 @@ std::optional<AttentionReader::Known> AttentionReader::ScaleBy(const Known& scor
   if (scores.role != Role::Scores || scores.version != version_ || !std::isfinite(factor))
     return std::nullopt;
   // What is added afterwards is not scaled.
-  if (!found_.along[A::Bias].empty() || found_.masked) return std::nullopt;
+  if (AreBiased()) return std::nullopt;
   (found_.cap ? *found_.cap : found_.scale) *= factor;
   Known known = scores;
   known.version = ++version_;
@@ -306,8 +308,7 @@ std::optional<AttentionReader::Known> AttentionReader::ScaleBy(const Known& scor
 
 std::optional<AttentionReader::Known> AttentionReader::Cap(const Instruction& inst) {
   const Known& scores = *Find(inst.operand(0));
-  if (scores.role != Role::Scores || scores.version != version_ || found_.cap ||
-      !found_.along[A::Bias].empty() || found_.masked)
+  if (scores.role != Role::Scores || scores.version != version_ || found_.cap || AreBiased())
     return std::nullopt;
   found_.cap = 1;
   Known known = scores;
@@ -325,23 +326,6 @@ std::optional<AttentionReader::Known> AttentionReader::Divide(const Instruction&
       sums->version != powers->version || !GoesAlong(sums->view, powers->view))
     return std::nullopt;
   return Known{Role::Weights, powers->view, powers->version};
-}
-
-std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& inst) {
-  const auto pair = OneKnown(inst);
-  std::optional<View> bias = pair ? ViewOf(*pair->other) : std::nullopt;
-  if (!bias || pair->known->role != Role::Scores || pair->known->version != version_ ||
-      found_.views[A::Bias].array >= 0 || found_.masked)
-    return std::nullopt;
-  Resolve(*bias, *kernel_);
-  for (size_t d = 0; d < bias->dims.size(); ++d)
-    if (bias->dims[d].stride != 0)
-      found_.along[A::Bias].push_back(
-          {bias->dims[d].size, pair->known->view.dims[d].stride, bias->dims[d].stride});
-  Known known = *pair->known;
-  found_.views[A::Bias] = std::move(*bias);
-  known.version = ++version_;
-  return known;
 }
 
 std::optional<AttentionReader::Known> AttentionReader::Subtract(const Instruction& inst) {

@@ -1,6 +1,7 @@
 // What kernels do to the scores of an attention, value by value.
 #pragma once
 #include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/attention_bias.h"
 #include "backends/gpu/libraries/score_axes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -22,6 +23,7 @@ struct AttentionArrays {
   double scale = 1;
   std::optional<double> cap;  // of the scale's multiples, by tanh
   std::optional<double> masked;
+  std::optional<AttentionBias> made;  // the bias, where it is no array yet
 };
 
 /// Goes from the product that makes scores to the one that makes the result, through kernels and what lies
@@ -58,6 +60,7 @@ class AttentionReader {
   Status FollowKernel(const Instruction& kernel);
   Status Take(const Instruction& inst);
   Status Weigh(const Instruction& dot, const Instruction& kernel);
+  Status ReadBias(ElementType of_queries);
   Status ReadResult(const Instruction& dot, const Instruction& kernel, const ArrayAlong& dims);
 
   std::optional<Known> See(const Instruction& inst);
@@ -79,9 +82,15 @@ class AttentionReader {
     const auto it = known_.find(inst);
     return it == known_.end() ? nullptr : &it->second;
   }
+  /// Scores that something is added to, or that a mask leaves out, which are no longer scaled.
+  [[nodiscard]] bool AreBiased() const { return unbiased_.inst != nullptr; }
+  /// The value that a bias or a mask makes of an operand.
+  Known Biased(const Instruction& inst, const Instruction* scores);
+  bool LeaveOut(double masked);
   std::optional<Known> ScaleBy(const Known& scores, double factor);
   [[nodiscard]] std::optional<Pair> OneKnown(const Instruction& inst) const;
   bool ReadMask(const Instruction& keep, const View& scores, bool inverted);
+  bool ReadArray(const Instruction& bias, const View& scores);
   /// The dimensions are all keys and nothing else; the first time it is found out what the keys are.
   bool AreKeys(llvm::ArrayRef<ViewDim> dims);
   /// A value without keys is the same for all of these of another one.
@@ -94,6 +103,10 @@ class AttentionReader {
   int version_ = 0;
   const Instruction* kernel_ = nullptr;  // that is being followed
   const Instruction* last_ = nullptr;    // the step that makes the result
+  std::string why_;                      // a rule declines
+  PlacedValue unbiased_, biased_;        // scores before and behind all biases and masks
+  std::optional<double> left_out_;       // what masks make of scores
+  bool made_ = false;                    // the bias is no array, or there is more than the library has
   llvm::SmallSetVector<const Instruction*, 8> before_, arrays_;
   std::vector<const Instruction*> behind_;
 };

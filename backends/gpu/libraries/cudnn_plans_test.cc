@@ -23,7 +23,7 @@ struct AttentionCase {
   int64_t places = 2048, keys = 2048, features = 128, shared = 1;  // heads that share keys
   bool causal = false;
   std::optional<ElementType> bias = std::nullopt;
-  bool of_batch = false;  // the bias has a batch
+  llvm::StringRef along = "hqk";  // the dimensions that the bias has
   double scale = 0.125;
   std::optional<double> cap = std::nullopt;
 };
@@ -37,9 +37,15 @@ constexpr AttentionCase kAttention[] = {
     {.name = "shared keys, causal", .shared = 4, .causal = true},
     {.name = "bias", .bias = kBrain},
     {.name = "bias of f32", .bias = kSingle},
-    {.name = "bias of each sequence", .bias = kBrain, .of_batch = true},
+    {.name = "bias of each sequence", .bias = kBrain, .along = "bhqk"},
     {.name = "bias of f16", .type = kHalf, .bias = kHalf},
     {.name = "bias, causal", .causal = true, .bias = kBrain},
+    {.name = "mask of keys", .bias = kBrain, .along = "bk"},
+    {.name = "mask of places", .bias = kBrain, .along = "bqk"},
+    {.name = "mask of queries", .bias = kBrain, .along = "bq"},
+    {.name = "mask of f16 by f32", .type = kHalf, .bias = kSingle, .along = "bk"},
+    {.name = "mask of keys, capped", .bias = kBrain, .along = "bk", .cap = 50},
+    {.name = "mask of other keys", .places = 512, .keys = 77, .bias = kBrain, .along = "bk"},
     {.name = "64 features", .features = 64},
     {.name = "16 features", .features = 16},
     {.name = "short", .places = 64, .keys = 64, .features = 16},
@@ -75,10 +81,12 @@ LibraryAttention AttentionFor(const AttentionCase& of) {
   if (!of.bias) return attention;
   attention.bias.array = 3;
   attention.bias.type = *of.bias;
-  attention.bias.dims = {{of.of_batch ? kBatch : 1, kHeads * of.places * of.keys},
-                         {kHeads, of.places * of.keys},
-                         {of.places, of.keys},
-                         {of.keys, 1}};
+  int64_t stride = 1;
+  for (const auto& [name, size] : {std::pair('k', of.keys), {'q', of.places}, {'h', kHeads}, {'b', kBatch}}) {
+    const int64_t used = of.along.contains(name) ? size : 1;
+    attention.bias.dims.insert(attention.bias.dims.begin(), {used, stride});
+    stride *= used;
+  }
   return attention;
 }
 

@@ -2,6 +2,7 @@
 
 #include "backends/compile/kernel_config.h"
 #include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/runtime/attention_bias.h"
 #include "ir/findings.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/cost.h"
@@ -49,8 +50,8 @@ bool MayWait(llvm::ArrayRef<Instruction*> steps, const std::vector<Instruction*>
   });
 }
 
-/// A call of the steps, instead of the last one.
-Instruction* CallOf(llvm::ArrayRef<Instruction*> steps) {
+/// A call of the steps, instead of the last one. They do not read `bias`, which may be null.
+Instruction* CallOf(llvm::ArrayRef<Instruction*> steps, Instruction* bias) {
   Instruction* const last = steps.back();
   Computation* const body = NewComputation(*last->module(), "attention");
   body->set_execution_thread(last->parent()->execution_thread());
@@ -73,7 +74,9 @@ Instruction* CallOf(llvm::ArrayRef<Instruction*> steps) {
     copies[step] = copy;
     order.push_back(copy);
   }
-  body->set_root(order.back());
+  Instruction* const result = order.back();
+  if (bias != nullptr) copy_of(bias);
+  body->set_root(result);
   body->set_schedule(std::move(order));
   return Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, {}, {body}, "attention");
 }
@@ -86,22 +89,26 @@ bool IsReadBeside(const Instruction& step, llvm::ArrayRef<Instruction*> steps) {
 }
 
 /// Makes calls of attention in a computation; whether there is one.
-bool CallAttentionOf(Computation& computation) {
+bool CallAttentionOf(Computation& computation, const compile::Machine& machine) {
   const std::vector<Instruction*> order = computation.schedule();
   Places places;
   for (size_t i = 0; i < order.size(); ++i) places[order[i]] = i;
-  std::vector<std::vector<Instruction*>> found;
+  std::vector<AttentionSteps> found;
   for (Instruction* fusion : computation.InstructionsOf(OpKind::Fusion)) {
     if (!compile::IsKernel(*fusion) || fusion->callee()->InstructionsOf(OpKind::Dot).size() != 1) continue;
     auto steps = AttentionFrom(*fusion);
-    if (steps && MayWait(*steps, order, places)) found.push_back(std::move(*steps));
+    if (steps && MayWait(steps->steps, order, places)) found.push_back(std::move(*steps));
   }
   llvm::DenseMap<const Instruction*, Instruction*> by;  // calls, and null for what they call
   llvm::SmallPtrSet<Instruction*, 8> shared;            // stay as long as others read them
   std::vector<Instruction*> now;
-  for (const std::vector<Instruction*>& steps : found) {
+  llvm::DenseMap<const Instruction*, Instruction*> biases;  // of calls
+  for (const auto& [steps, values] : found) {
     if (llvm::any_of(steps, [&](const Instruction* step) { return by.contains(step); })) continue;
-    Instruction* const call = CallOf(steps);
+    Instruction* const bias = values ? MakeBias(*values, steps.back(), machine) : nullptr;
+    if (values && bias == nullptr) continue;
+    Instruction* const call = CallOf(steps, bias);
+    if (bias != nullptr) biases[call] = bias;
     for (Instruction* step : steps)
       if (IsReadBeside(*step, steps))
         shared.insert(step);
@@ -113,6 +120,7 @@ bool CallAttentionOf(Computation& computation) {
   for (Instruction* inst : order) {
     const auto it = by.find(inst);
     Instruction* const stays = it == by.end() ? inst : it->second;
+    if (Instruction* const bias = biases.lookup(stays)) now.push_back(bias);
     if (stays != nullptr) now.push_back(stays);
   }
   computation.set_schedule(now);
@@ -142,13 +150,13 @@ bool MayHaveAttention(const Module& module) {
   return has(OpKind::Dot) && has(OpKind::Exp);
 }
 
-void CallAttention(Module& module) {
+void CallAttention(Module& module, const compile::Machine& machine) {
   std::vector<Computation*> computations;
   for (const auto& computation : module.computations())
     if (RunsOnWholeValues(*computation) && computation->has_schedule())
       computations.push_back(computation.get());
   bool changed = false;
-  for (Computation* computation : computations) changed |= CallAttentionOf(*computation);
+  for (Computation* computation : computations) changed |= CallAttentionOf(*computation, machine);
   if (!changed) return;
   RemoveUnreachableComputations(module);
   SetFindings(module, nullptr);

@@ -188,7 +188,7 @@ Status SplitForLibraries(Module& module, const compile::Machine& machine,
     if (added) it->second = expected(library);
     return it->second;
   };
-  if (MayHaveAttention(module) && is_there("cuDNN")) CallAttention(module);
+  if (MayHaveAttention(module) && is_there("cuDNN")) CallAttention(module, machine);
   const llvm::DenseSet<const Computation*> attention = Attentions(module);
   HLO_CHECK_OK(SplitAll(
       module, machine,
