@@ -16,6 +16,7 @@
 #include "llvm/Support/xxhash.h"
 #include "passes/analysis/cost.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/analysis/sharing.h"
 
 namespace hlo::gpu {
 namespace {
@@ -69,6 +70,11 @@ std::unique_ptr<Module> ModuleOf(const Instruction& fusion) {
   order.push_back(entry->root());
   entry->set_schedule(std::move(order));
   module->config.is_scheduled = true;
+  // What is written in place of an operand is so here, too, whose operands are parameters.
+  for (const OutputOperandAlias& pair : InPlacePairs(*entry->root()))
+    module->config.input_output_alias.push_back({pair.output, pair.operand, pair.operand_index});
+  llvm::sort(module->config.input_output_alias,
+             [](const InputOutputAlias& a, const InputOutputAlias& b) { return a.output < b.output; });
   return module;
 }
 
@@ -111,7 +117,7 @@ class Tuner {
   Tuner(const Target& target, const compile::Machine& machine, const Platform& platform)
       : target_(target), machine_(machine), platform_(platform) {}
 
-  /// The one of them that takes the least time.
+  /// The one of them that takes the least time; declines what is no kernel where it is alone.
   Result<TuningResults::Entry> Best(const Instruction& fusion, llvm::ArrayRef<std::string> schedules) {
     if (gpu_ == nullptr) {
       HLO_TRY(gpu_, OpenGpu(platform_, target_));
@@ -196,8 +202,10 @@ Status Tune(Module& module, const Target& target, const compile::Machine& machin
     const Cost& cost = costs.Of(*kernel);
     const bool small = cost.flops + cost.transcendentals + cost.bytes <= kMostEmulated;
     if (known == nullptr && options.tuning == Tuning::On && (small || !platform.emulated)) {
-      HLO_TRY(TuningResults::Entry best, tuner.Best(*kernel, alternatives->schedules));
-      results.Add(key, std::move(best));
+      auto best = tuner.Best(*kernel, alternatives->schedules);
+      if (!best && IsDeclined(best.error())) continue;
+      if (!best) return Error(best.error());
+      results.Add(key, *std::move(best));
       known = results.Find(key);
       tried = true;
     }
