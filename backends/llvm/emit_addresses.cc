@@ -130,7 +130,9 @@ Value* KernelEmitter::PlaceInLines(Value* base, Value* element, int64_t known, i
 }
 
 Value* KernelEmitter::Pointers(kernel::BufferId buffer, const Place& place) {
-  return Pointer(buffer, LaneOffsets(place));
+  Value* pointers = Pointer(buffer, LaneOffsets(place));
+  // Threads have no offsets where all lanes are at the first element.
+  return pointers->getType()->isVectorTy() ? pointers : b_.CreateVectorSplat(vector_.width, pointers);
 }
 
 void KernelEmitter::FindExtents() {
