@@ -82,10 +82,12 @@ bool Ordering::InstructionBefore(const Instruction& a, const Instruction& b) con
 bool Ordering::SharesAt(const Use& use, Place value) const {
   const Instruction& writer = flow_.instruction(value);
   if (use.user != &writer || use.operand < 0 || use.part < 0) return false;
-  // A copy onto itself is none, but right.
-  if (writer.kind() == OpKind::Copy) return writer.operand(0)->shape() == writer.shape();
+  const bool copies = writer.kind() == OpKind::Copy;
+  if (copies && writer.operand(0)->shape() != writer.shape()) return false;
   const ShapeIndex output = flow_.IndexOf(value);
   const ShapeIndex part = flow_.IndexOfPart(flow_.Of(*writer.operand(use.operand)), use.part);
+  // A copy onto itself is none, but right; parts of tuples are copied one after the other.
+  if (copies) return part == output;
   for (const OutputOperandAlias& pair : sharing_.InPlace(writer))
     if (pair.operand == use.operand && pair.operand_index == part && pair.output == output) return true;
   return sharing_.MayShare(writer, use.operand, part, output);
