@@ -122,7 +122,7 @@ void KeepValues(Kernel& kernel, llvm::ArrayRef<RowBody> bodies, int64_t most) {
     {
       const Known known(first);
       for (const RowBody& again : bodies.drop_front(i + 1)) {
-        if (first.body == again.body || first.count != again.count || first.whole != again.whole) continue;
+        if (first.body == again.body || first.share != again.share) continue;
         const Alike alike(known, again);
         for (const ValueId value : alike.Wanted()) {
           const ValueId made = alike.InFirst(value);

@@ -92,12 +92,13 @@ class RowSharer : ThreadStmts {
 
   /// How `extent` elements are divided: `whole` rounds of all threads with neighbours, then single ones.
   struct Parts {
-    int64_t width, whole, rest;
+    int64_t extent, width, whole, rest;
+    [[nodiscard]] RowShare Share(bool of_whole_rounds) const { return {extent, width, of_whole_rounds}; }
   };
   [[nodiscard]] Parts Divide(int64_t extent, bool neighbours) const {
     const int64_t width = neighbours && extent % team_.width == 0 ? team_.width : 1;
     const int64_t round = team_.threads * width;
-    return {width, extent / round, extent % round};
+    return {extent, width, extent / round, extent % round};
   }
 
   /// The loops of the whole rounds, of which `body` is gone through.
@@ -117,10 +118,10 @@ class RowSharer : ThreadStmts {
   }
 
   /// The loop of what is left, whose body begins with whether the element exists: `exists`, or -1 if all do.
-  Dimension Rest(const Parts& parts, int64_t extent, LoopId loop, Region& body, ValueId& exists) {
+  Dimension Rest(const Parts& parts, LoopId loop, Region& body, ValueId& exists) {
     const LoopId round = kernel_.loop_count++;
     Address place = Thread();
-    place.offset = extent - parts.rest;
+    place.offset = parts.extent - parts.rest;
     place.AddLoop(round, team_.threads);
     Substitute(body, loop, place);
     exists = -1;
@@ -128,7 +129,7 @@ class RowSharer : ThreadStmts {
       std::vector<Stmt> before;
       {
         const Into into(*this, before);
-        const ValueId end = Integer(extent);
+        const ValueId end = Integer(parts.extent);
         exists = Compare(Direction::LT, Index(place), end);
       }
       Mask(body, exists);
@@ -151,7 +152,7 @@ class RowSharer : ThreadStmts {
     Region* body = nullptr;
     Address kept = {};  // the number of the element among those of the thread, of which there are `count`
     int64_t count = 0;
-    bool whole = false;
+    RowShare share = {};
   };
 
   /// The loads of what is not written, in a body that a loop over the row runs.
@@ -167,15 +168,15 @@ class RowSharer : ThreadStmts {
     }
     return loads;
   }
-  void Note(std::vector<RowLoad> loads, llvm::ArrayRef<Dimension> loops, bool whole) {
+  void Note(std::vector<RowLoad> loads, llvm::ArrayRef<Dimension> loops, RowShare share) {
     for (RowLoad& load : loads) {
-      load.count = 1, load.whole = whole;
+      load.count = 1, load.share = share;
       for (const Dimension& d : llvm::reverse(loops)) {
         load.kept.AddLoop(d.id, load.count);
         load.count *= d.extent;
       }
       if (bodies_.empty() || bodies_.back().body != load.body)
-        bodies_.push_back({load.body, load.kept, load.count, whole});
+        bodies_.push_back({load.body, load.kept, load.count, share});
       noted_.push_back(std::move(load));
     }
   }
@@ -186,8 +187,8 @@ class RowSharer : ThreadStmts {
       BufferId local = -1;
       for (size_t j = i + 1; j < noted_.size(); ++j) {
         const RowLoad &first = noted_[i], &again = noted_[j];
-        if (again.body == nullptr || again.body == first.body || again.count != first.count ||
-            again.whole != first.whole || !(again.source == first.source))
+        if (again.body == nullptr || again.body == first.body || again.share != first.share ||
+            !(again.source == first.source))
           continue;
         if (local < 0) local = KeepFrom(first);
         LoadStmt& load = LoadIn(again);
@@ -230,8 +231,8 @@ class RowSharer : ThreadStmts {
       const LoopId loop = rest.loops.back().id;
       auto loads = LoadsOf(*rest.body, loop);
       ValueId exists = -1;
-      rest.loops.back() = Rest(parts, last.extent, loop, *rest.body, exists);
-      if (rest.loops.size() == 1) Note(std::move(loads), rest.loops, /*whole=*/false);
+      rest.loops.back() = Rest(parts, loop, *rest.body, exists);
+      if (rest.loops.size() == 1) Note(std::move(loads), rest.loops, parts.Share(/*of_whole_rounds=*/false));
       if (exists >= 0) {
         const Into into(*this, rest.body->stmts);
         rest.body->yields[0] = Op(OpKind::Select, type, {exists, rest.body->yields[0], neutral});
@@ -243,7 +244,7 @@ class RowSharer : ThreadStmts {
       auto loads = LoadsOf(*reduce.body, last.id);
       const auto loops = WholeRounds(parts, last.id, *reduce.body);
       reduce.loops.pop_back();
-      if (reduce.loops.empty()) Note(std::move(loads), loops, /*whole=*/true);
+      if (reduce.loops.empty()) Note(std::move(loads), loops, parts.Share(/*of_whole_rounds=*/true));
       reduce.loops.append(loops.begin(), loops.end());
       const ValueId whole = reduce.results[0] = kernel_.NewValue(type);
       out_->emplace_back(std::move(reduce));
@@ -339,15 +340,15 @@ class RowSharer : ThreadStmts {
       auto body = copier.Copy(*inner.body);
       ValueId exists = -1;
       auto loads = LoadsOf(*body, d.id);
-      const Dimension rest = Rest(parts, d.extent, d.id, *body, exists);
-      if (&inner == &outer) Note(std::move(loads), rest, /*whole=*/false);
+      const Dimension rest = Rest(parts, d.id, *body, exists);
+      if (&inner == &outer) Note(std::move(loads), rest, parts.Share(/*of_whole_rounds=*/false));
       stmts.emplace_back(LoopStmt{rest, std::move(body)});
     }
     if (parts.whole > 0) {
       auto body = std::move(inner.body);
       auto loads = LoadsOf(*body, d.id);
       const auto loops = WholeRounds(parts, d.id, *body);
-      if (&inner == &outer) Note(std::move(loads), loops, /*whole=*/true);
+      if (&inner == &outer) Note(std::move(loads), loops, parts.Share(/*of_whole_rounds=*/true));
       for (const Dimension& loop : llvm::reverse(loops)) {
         auto around = std::make_unique<Region>();
         around->stmts.emplace_back(LoopStmt{loop, std::move(body)});

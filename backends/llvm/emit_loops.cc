@@ -29,6 +29,11 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
   b_.SetInsertPoint(head);
   llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
   index->addIncoming(range.begin, before);
+  // The body asks what is known of the index: it comes around already, from a block that lasts until then.
+  llvm::BasicBlock* around = Block("next");
+  llvm::IRBuilder<> next(around);
+  index->addIncoming(next.CreateAdd(index, step), around);
+  next.CreateBr(head);
   llvm::SmallVector<llvm::PHINode*, 4> phis;
   for (Value*& value : carried) {
     phis.push_back(b_.CreatePHI(value->getType(), 2));
@@ -38,13 +43,15 @@ Status KernelEmitter::CarriedLoop(kernel::LoopId loop, Range range, Value* step,
   b_.CreateCondBr(b_.CreateICmpSLT(index, range.end), inside, after);
   b_.SetInsertPoint(inside);
   loop_values_[static_cast<size_t>(loop)] = index;
-  Tile* around = tile_.get();
-  if (around != nullptr) ++around->loops;
+  Tile* tile = tile_.get();
+  if (tile != nullptr) ++tile->loops;
   HLO_CHECK_OK(body());
-  if (around != nullptr) --around->loops;
-  index->addIncoming(b_.CreateAdd(index, step), b_.GetInsertBlock());
-  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(carried[i], b_.GetInsertBlock());
-  b_.CreateBr(head);
+  if (tile != nullptr) --tile->loops;
+  llvm::BasicBlock* last = b_.GetInsertBlock();
+  last->splice(last->end(), around);
+  index->replaceIncomingBlockWith(around, last);
+  around->eraseFromParent();
+  for (size_t i = 0; i < phis.size(); ++i) phis[i]->addIncoming(carried[i], last);
   b_.SetInsertPoint(after);
   for (size_t i = 0; i < phis.size(); ++i) carried[i] = phis[i];
   loop_values_[static_cast<size_t>(loop)] = index;

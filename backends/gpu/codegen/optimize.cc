@@ -1,5 +1,7 @@
 #include "backends/gpu/codegen/optimize.h"
 
+#include <numeric>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -153,6 +155,38 @@ void StoreWords(llvm::Function& function) {
   }
 }
 
+/// LLVM reads 16 bytes as four words at once wherever they lie: where that need not be a multiple of 16, they
+/// become words, or halves.
+void SplitUnaligned(llvm::Function& function) {
+  constexpr unsigned kAll = 16, kHalf = kAll / 2;
+  for (llvm::Instruction& inst : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&inst);
+    llvm::FixedVectorType* type = load == nullptr ? nullptr : AsBytes(load->getType());
+    if (type == nullptr || type->getNumElements() != kAll || load->getAlign().value() >= kAll) continue;
+    llvm::IRBuilder<> b(load);
+    llvm::Value* from = load->getPointerOperand();
+    const auto part = [&](llvm::FixedVectorType* part_type, uint64_t offset) {
+      llvm::Value* place = offset == 0 ? from : b.CreateConstGEP1_64(b.getInt8Ty(), from, offset);
+      auto* read = b.CreateAlignedLoad(part_type, place, llvm::commonAlignment(load->getAlign(), offset));
+      read->copyMetadata(*load);
+      return read;
+    };
+    llvm::Value* bytes = nullptr;
+    if (load->getAlign().value() >= kWord / kByte) {
+      bytes =
+          b.CreateBitCast(part(llvm::FixedVectorType::get(b.getInt32Ty(), kAll * kByte / kWord), 0), type);
+    } else {
+      auto* half = llvm::FixedVectorType::get(b.getInt8Ty(), kHalf);
+      llvm::SmallVector<int, kAll> lanes(kAll);
+      std::iota(lanes.begin(), lanes.end(), 0);
+      llvm::Value* low = part(half, 0);
+      bytes = b.CreateShuffleVector(low, part(half, kHalf), lanes);
+    }
+    load->replaceAllUsesWith(bytes);
+    load->eraseFromParent();
+  }
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -163,6 +197,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     if (!function.isDeclaration()) {
       passes.run(function, analyses.function);
       StoreWords(function);
+      SplitUnaligned(function);
     }
 }
 

@@ -114,8 +114,8 @@ double Estimate(const DeviceCounts& before, const DeviceCounts& after, const Ker
 
 class Tuner {
  public:
-  Tuner(const Target& target, const compile::Machine& machine, const Platform& platform)
-      : target_(target), machine_(machine), platform_(platform) {
+  Tuner(const Target& target, const compile::Machine& machine, Platform platform)
+      : target_(target), machine_(machine), platform_(std::move(platform)) {
     // What a module promises of its values, such as indices that differ, made-up ones do not keep.
     platform_.emulation.device.check_races = false;
   }
