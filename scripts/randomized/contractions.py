@@ -1,6 +1,6 @@
 """Products of matrices, and convolutions."""
 from structured import foldable, window
-from values import braced
+from values import bits_of, braced
 
 def dot_type(c, v):
     """What sums of products of `v` may be."""
@@ -52,9 +52,13 @@ def convolution(c):
     left, right, dims = ([extent[name] for name in label] for extent, label in zip(extents, labels))
     if not all(map(c.fits, (left, right, dims))): return
     result = type if type not in ('s8', 'u8', 's16') or c.choice.random() < .3 else 's32'
+    other = type
+    if not c.settings.peer and c.choice.random() < .25:
+        other = c.choice.choice([t for t in CONVOLVED[floats] if (t[0] == 'c') == (type[0] == 'c')])
+        result = c.choice.choice([t for t in CONVOLVED[floats] if bits_of(t) >= max(bits_of(type), bits_of(other)) and (t[0] == 'c') == (type[0] == 'c')])
     window_text = f'window={{{text}}}, ' if spatial else ''
     # Padding times what is not finite is NaN in XLA.
-    kernel = c.parameter(type, right) if c.settings.peer else c.like(type, right)
+    kernel = c.parameter(type, right) if c.settings.peer else c.like(other, right)
     c.add(result, dims, f'convolution({c.like(type, left).name}, {kernel.name}), {window_text}'
           f'dim_labels={labels[0]}_{labels[1]}->{labels[2]}, feature_group_count={groups}, batch_group_count={image_groups}', noisy=True)
 

@@ -7,6 +7,7 @@ import elementwise
 import models
 import movement
 import numeric
+import programs
 import structured
 from values import bits_of, kind_of, least_and_most
 
@@ -62,7 +63,7 @@ def data_loop(c):
 
 def branch_of(c, given, results):
     """The name of a computation from values like `given` to such as `results`."""
-    branch, shape = c.nested(), f"({', '.join(v.shape for v in given)})"
+    branch, shape = c.nested(lonely=True), f"({', '.join(v.shape for v in given)})"
     if len(given) == 1: arguments = [approximately(c, branch, given[0].type, given[0].dims, 'parameter(0)')]
     else:
         branch.lines.append(f'  state = {shape} parameter(0)')
@@ -103,10 +104,10 @@ def subroutine(c):
     if c.loops == 0: return
     c.loops -= 1
     given = [c.pick(empty=True) for _ in range(c.choice.choice([1, 2, 3]))]
-    inner = c.nested()
-    inner.loops = 0
     # Fusions XLA would not make itself its emitters refuse or compute wrong.
     form = 'call' if c.settings.peer else c.choice.choice(['call', 'fusion', 'fusion', 'async'])
+    inner = c.nested(lonely=form != 'call')
+    inner.loops = 0
     for i, v in enumerate(given): approximately(c, inner, v.type, v.dims, f'parameter({i})')
     some(inner, c.choice.choice([1, 2, 4]))
     # Nothing in a fusion is for nobody.
@@ -133,4 +134,5 @@ def operations(c):
     everything = elementwise.OPS + movement.OPS + structured.OPS + contractions.OPS + dynamic.OPS + numeric.INTEGRAL + CONTROL
     # In computations of their own there are no arguments.
     if c.settings.model_sizes and not c.own: everything = everything + [(op, 4 * times) for op, times in models.OPS]
+    if not c.settings.peer: everything = everything + programs.operations(some, c.settings.floats)
     return everything + numeric.FLOATING if c.settings.floats else everything

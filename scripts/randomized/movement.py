@@ -105,18 +105,29 @@ def indices_of(c, dims, reach):
     return c.add(type, dims, f'remainder({raw.name}, {bound.name})', hidden=True)
 
 def batched(c, v):
-    """How many of the first dimensions of a gather's or scatter's operand correspond to such of the indices."""
-    return [d for d in range(v.rank - 1) if c.choice.random() < .6][:2] if v.rank > 1 and c.choice.random() < .25 else []
+    """Dimensions of a gather's or scatter's operand that correspond to such of the indices."""
+    return sorted(c.choice.sample(range(v.rank), c.choice.randint(1, min(2, v.rank - 1)))) if v.rank > 1 and c.choice.random() < .25 else []
+
+def mapped_of(c, free):
+    """Dimensions that a vector of indices is for; none at times."""
+    return c.choice.sample(free, c.choice.randint(c.choice.random() < .95, len(free)))
+
+def batch_of(c, common, sizes):
+    """(sizes, places of the common ones): dimensions of the indices but their vector, in any order."""
+    batch = [(d, size) for d, size in zip(common, sizes)] + [(None, c.choice.choice([1, 2, 3, 8, 17])) for _ in range(c.choice.choice([0, 1, 1, 2]))]
+    c.choice.shuffle(batch)
+    dims = [d for d, _ in batch]
+    return [size for _, size in batch], [dims.index(d) for d in common]
 
 def gather(c):
     v = c.pick(lambda v: v.rank)
     if not v: return
     common = batched(c, v)
     free = [d for d in range(v.rank) if d not in common]
-    mapped = c.choice.sample(free, c.choice.randint(1, len(free)))
+    mapped = mapped_of(c, free)
     sizes = [1 if d in common else c.choice.choice([1, size, c.choice.randint(1, size)]) for d, size in enumerate(v.dims)]
     collapsed = [d for d in free if sizes[d] == 1 and c.choice.random() < .7]
-    batch = [v.dims[d] for d in common] + [c.choice.choice([1, 2, 3, 8, 17]) for _ in range(c.choice.choice([0, 1, 1, 2]))]
+    batch, shared = batch_of(c, common, [v.dims[d] for d in common])
     vector = c.choice.randint(0, len(batch))
     index_dims = batch[:vector] + [len(mapped)] + batch[vector:]
     if len(mapped) == 1 and c.choice.random() < .4: index_dims, vector = batch, len(batch)
@@ -125,7 +136,7 @@ def gather(c):
     offsets = [sizes[d] for d in free if d not in collapsed]
     places = sorted(c.choice.sample(range(len(batch) + len(offsets)), len(offsets)))
     dims = placed(batch, places, offsets)
-    at = [i + (i >= vector and len(index_dims) > len(batch)) for i in range(len(common))]
+    at = [i + (i >= vector and len(index_dims) > len(batch)) for i in shared]
     both = f'operand_batching_dims={braced(common)}, start_indices_batching_dims={braced(at)}, ' if common else ''
     if c.fits(dims):
         c.add(v.type, dims, f'gather({v.name}, {indices.name}), offset_dims={braced(places)}, collapsed_slice_dims={braced(collapsed)}, '

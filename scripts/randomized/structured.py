@@ -1,5 +1,5 @@
 """Operations that combine elements: folds, windows, scatters, and orders."""
-from movement import batched, indices_of, placed
+from movement import batch_of, batched, indices_of, mapped_of, placed
 from values import WIDE_FLOATS, bits_of, braced, text_of
 
 FOLDS = {'pred': ['and', 'or', 'xor'], 'float': ['maximum', 'minimum', 'add'], 'complex': ['add'],
@@ -213,13 +213,13 @@ def scatter(c):
     free = [d for d in range(v.rank) if d not in common]
     inserted = [d for d in free if c.choice.random() < .5]
     window_dims = [d for d in free if d not in inserted]
-    mapped = c.choice.sample(free, c.choice.randint(1, len(free)))
-    batch = [v.dims[d] for d in common] + [c.choice.choice([1, 2, 3, 8, 40]) for _ in range(c.choice.choice([0, 1, 1, 2]))]
+    mapped = mapped_of(c, free)
+    batch, shared = batch_of(c, common, [v.dims[d] for d in common])
     vector = c.choice.randint(0, len(batch))
     index_dims = batch[:vector] + [len(mapped)] + batch[vector:]
     if len(mapped) == 1 and c.choice.random() < .4: index_dims, vector = batch, len(batch)
     if not c.fits(index_dims, 1): return
-    at = [i + (i >= vector and len(index_dims) > len(batch)) for i in range(len(common))]
+    at = [i + (i >= vector and len(index_dims) > len(batch)) for i in shared]
     both = f'input_batching_dims={braced(common)}, scatter_indices_batching_dims={braced(at)}, ' if common else ''
     sizes = [c.choice.choice([v.dims[d], c.choice.randint(1, v.dims[d])]) for d in window_dims]
     places = sorted(c.choice.sample(range(len(batch) + len(sizes)), len(sizes)))

@@ -65,23 +65,23 @@ class Value:
 
 class Settings:
     """What a module may hold. `peer`: only what XLA's CPU backend defines as the evaluator does. `model_sizes`: most arrays
-    have dimensions of models."""
+    have dimensions of models. `devices`: replicas that exchange values."""
 
-    def __init__(self, floats=False, most_elements=20000, peer=False, model_sizes=False):
-        self.floats, self.most_elements, self.peer, self.model_sizes = floats, most_elements, peer, model_sizes
+    def __init__(self, floats=False, most_elements=20000, peer=False, model_sizes=False, devices=1):
+        self.floats, self.most_elements, self.peer, self.model_sizes, self.devices = floats, most_elements, peer, model_sizes, devices
 
 class Computation:
     """Instructions of one computation. `own` computations of calls and loops take no parameters of their own: what
-    would be one is a constant there."""
+    would be one is a constant there. `lonely`: run on some devices only, perhaps."""
 
-    def __init__(self, choice, types, computations, settings, numbers, depth=0):
+    def __init__(self, choice, types, computations, settings, numbers, depth=0, lonely=False):
         self.choice, self.types, self.computations, self.settings = choice, types, computations, settings
-        self.numbers, self.depth, self.own = numbers, depth, depth > 0
+        self.numbers, self.depth, self.own, self.lonely = numbers, depth, depth > 0, lonely
         self.lines, self.values, self.parameters, self.named = [], [], 0, {}
         self.loops = (3, 1, 0)[min(depth, 2)]
 
-    def nested(self):
-        return Computation(self.choice, self.types, self.computations, self.settings, self.numbers, self.depth + 1)
+    def nested(self, lonely=False):
+        return Computation(self.choice, self.types, self.computations, self.settings, self.numbers, self.depth + 1, lonely or self.lonely)
 
     def fresh(self, stem='v'):
         self.numbers[0] += 1
@@ -98,7 +98,7 @@ class Computation:
         # XLA's client takes arguments in the usual order only, and keeps no others on the way.
         laid_out = r'(copy|transpose|broadcast|dot|parameter)\('
         if not (layout or self.own or self.settings.peer) and value.rank > 1 and re.match(laid_out, text) and self.choice.random() < .06:
-            layout = braced(self.choice.sample(range(value.rank), value.rank))
+            layout = value.layout = braced(self.choice.sample(range(value.rank), value.rank))
         self.lines.append(f'  {value.name} = {value.shape}{layout} {text}')
         self.named[value.name] = value
         if not hidden: self.values.append(value)
