@@ -68,6 +68,12 @@ int64_t Timeline::Definition(const Dataflow& flow, Place value) const {
   return inst.kind() == OpKind::Parameter ? Begin(*inst.parent()) : End(inst);
 }
 
+int64_t Timeline::Time(const Use& use) const {
+  if (use.user == nullptr) return End(*use.scope);
+  const bool whole = use.user->kind() == OpKind::Call && use.user->attr<CallAttrs>().is_composite;
+  return whole ? End(*use.user) : Begin(*use.user);
+}
+
 const Reachability& Ordering::Reach(const Computation& computation) const {
   auto& entry = reachability_[&computation];
   if (!entry) entry = std::make_unique<Reachability>(computation);

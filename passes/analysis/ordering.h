@@ -31,7 +31,9 @@ class Timeline {
 
   /// When a value comes into being: parameters with their computation.
   [[nodiscard]] int64_t Definition(const Dataflow& flow, Place value) const;
-  [[nodiscard]] int64_t Time(const Use& use) const { return use.user ? Begin(*use.user) : End(*use.scope); }
+  /// When it is over. What may do a composite as a whole reads operands until that ends, those too that
+  /// nothing called reads.
+  [[nodiscard]] int64_t Time(const Use& use) const;
 
  private:
   using Span = std::pair<int64_t, int64_t>;

@@ -69,6 +69,8 @@ inline constexpr AttributeRow kAttributes[] = {
     {K::ReductionOperation, A::OperationReductionX, T::Descriptor},
     {K::ReductionOperation, A::OperationReductionY, T::Descriptor},
     {K::ReductionOperation, A::OperationReduction, T::Descriptor},
+    {K::ReshapeOperation, A::OperationReshapeX, T::Descriptor},
+    {K::ReshapeOperation, A::OperationReshapeY, T::Descriptor},
     {K::Graph, A::GraphHandle, T::Handle},
     {K::Graph, A::GraphOperations, T::Descriptor},
     {K::Arrays, A::ArraysIds, T::Int64},

@@ -82,17 +82,43 @@ inline void MultiplyMatrices(const Values& a, const Values& b, Values& c) {
 inline bool FitsReduction(const Description& of) {
   for (const A part : {A::OperationReductionX, A::OperationReductionY, A::OperationReduction})
     if (!of.Has(part) || !of.Part(part).finished) return false;
-  return GoesAlong(of.Part(A::OperationReductionY), of.Part(A::OperationReductionX)) &&
-         of.Part(A::OperationReduction).Has(A::ReductionOperator) &&
+  const auto x = SizesOf(of.Part(A::OperationReductionX)), y = SizesOf(of.Part(A::OperationReductionY));
+  bool divides = x.size() == y.size();
+  for (size_t i = 0; i < x.size() && divides; ++i) divides = x[i] % y[i] == 0;
+  return divides && of.Part(A::OperationReduction).Has(A::ReductionOperator) &&
          of.Part(A::OperationReduction).Has(A::ReductionType);
 }
+/// As many elements beside each other as make one of the result.
 inline void ReduceRows(CudnnReduction op, const Values& x, Values& y) {
   const bool max = op == CudnnReduction::Max;
   std::fill(y.numbers.begin(), y.numbers.end(), max ? -std::numeric_limits<double>::infinity() : 0);
   x.ForEach([&](size_t n, size_t, const std::vector<int64_t>& at) {
-    double& made = y.numbers[y.NumberOf(at)];
+    std::vector<int64_t> to = at;
+    for (size_t d = 0; d < to.size(); ++d) to[d] /= x.sizes[d] / y.sizes[d];
+    double& made = y.numbers[y.NumberOf(to)];
     made = max ? std::max(made, x.numbers[n]) : made + x.numbers[n];
   });
+}
+
+/// The same elements in the order in which they lie, with the same strides or others.
+inline bool FitsReshape(const Description& of) {
+  for (const A part : {A::OperationReshapeX, A::OperationReshapeY})
+    if (!of.Has(part) || !of.Part(part).finished) return false;
+  auto x = SizesOf(of.Part(A::OperationReshapeX)), y = SizesOf(of.Part(A::OperationReshapeY));
+  std::sort(x.begin(), x.end());
+  std::sort(y.begin(), y.end());
+  return x == y && of.Part(A::OperationReshapeY).One<bool>(A::TensorVirtual);
+}
+inline bool ReshapeValues(const Values& x, Values& y) {
+  std::map<size_t, double> at_place;
+  x.ForEach([&](size_t n, size_t place, const auto&) { at_place[place] = x.numbers[n]; });
+  bool all = true;
+  y.ForEach([&](size_t n, size_t place, const auto&) {
+    const auto it = at_place.find(place);
+    all &= it != at_place.end();
+    if (it != at_place.end()) y.numbers[n] = it->second;
+  });
+  return all;
 }
 
 }  // namespace hlo::gpu

@@ -45,20 +45,26 @@ bool IsHandle(const Description& of, A attribute) { return of.One<uint64_t>(attr
 
 /// By which it is decided what fails.
 int64_t FeaturesOf(const Description& graph) {
-  const Description& operation = *graph.All<const Description*>(A::GraphOperations).front();
+  const auto operations = graph.All<const Description*>(A::GraphOperations);
+  const auto product = std::find_if(operations.begin(), operations.end(), [](const Description* operation) {
+    return operation->kind == K::MatmulOperation || ConvolutionRow(operation->kind) != nullptr;
+  });
+  const Description& operation = product == operations.end() ? *operations.front() : **product;
   const OperationRow* const row = ConvolutionRow(operation.kind);
   return SizesOf(operation.Part(row != nullptr ? row->image : A::OperationMatmulA))[1];
 }
 
-/// Attention is known by all of its operations; the library asks for what a gradient would need, too.
+/// Attention is known by all of its operations; the library asks for what a gradient would need, too, and
+/// takes that of its gradients.
 bool IsKnown(const Description& graph) {
-  bool products = false, logarithms = false;
+  bool products = false, logarithms = false, gradients = false;
   for (const Description* operation : graph.All<const Description*>(A::GraphOperations)) {
     products |= operation->kind == K::MatmulOperation;
+    gradients |= operation->kind == K::ReshapeOperation;
     logarithms |=
         operation->kind == K::PointwiseOperation && PointwiseOf(*operation)->mode == CudnnPointwise::Log;
   }
-  return !products || logarithms;
+  return !products || logarithms != gradients;
 }
 
 CudnnStatus Finish(Description& of) {
@@ -70,6 +76,7 @@ CudnnStatus Finish(Description& of) {
     case K::PointwiseOperation: return said(FitsPointwise(of));
     case K::MatmulOperation: return said(FitsMatmul(of));
     case K::ReductionOperation: return said(FitsReduction(of));
+    case K::ReshapeOperation: return said(FitsReshape(of));
     case K::Graph:
       return said(IsHandle(of, A::GraphHandle) && !of.All<const Description*>(A::GraphOperations).empty());
     case K::Search:
@@ -106,6 +113,7 @@ class Run {
       const bool done = row != nullptr                             ? Convolve(*operation, *row)
                         : operation->kind == K::MatmulOperation    ? Multiply(*operation)
                         : operation->kind == K::ReductionOperation ? Reduce(*operation)
+                        : operation->kind == K::ReshapeOperation   ? Reshape(*operation)
                                                                    : Step(*operation);
       if (!done) return CudnnStatus::BadParameter;
     }
@@ -172,6 +180,10 @@ class Run {
     if (!Get(x.tensor, x)) return false;
     ReduceRows(operation.Part(A::OperationReduction).One<CudnnReduction>(A::ReductionOperator), x, y);
     return Put(y);
+  }
+  bool Reshape(const Description& operation) {
+    Values x(operation.Part(A::OperationReshapeX)), y(operation.Part(A::OperationReshapeY));
+    return Get(x.tensor, x) && ReshapeValues(x, y) && Put(y);
   }
   bool Step(const Description& operation) {
     Values x(operation.Part(A::OperationX)), y(operation.Part(A::OperationY));

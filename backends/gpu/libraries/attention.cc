@@ -1,9 +1,11 @@
 #include "backends/gpu/libraries/attention.h"
 
+#include "backends/gpu/libraries/attention_gradient.h"
 #include "backends/gpu/libraries/attention_reader.h"
 #include "ir/module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "passes/analysis/frontend_attributes.h"
 
 namespace hlo::gpu {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 using A = AttentionArrays;
 
 /// Of features, as the library's kernels for attention have them.
-constexpr int64_t kMostFeatures = 128, kFeatureStep = 8;
+constexpr int64_t kMostFeatures = 256, kMostGradientFeatures = 128, kFeatureStep = 8;
 /// Attention of fewer products is not worth a call. Not measured.
 constexpr int64_t kLeastMultiplies = int64_t{1} << 20;
 
@@ -21,6 +23,10 @@ struct Dim {
   int64_t size = 1;
   Strides strides = Strides(A::Count, 0);
 };
+
+/// Arrays of as many elements as the first ones, which follow the queries or the keys.
+constexpr A::Array kOfQueries[] = {A::Queries,    A::Result,         A::Bias,
+                                   A::Statistics, A::ResultGradient, A::QueriesGradient};
 
 /// Puts together what is known of an attention's arrays.
 class AttentionMaker {
@@ -42,6 +48,24 @@ class AttentionMaker {
     made.result = ViewOf(A::Result, heads_, queries_);
     if (HasBias()) made.bias = BiasView();
     HLO_CHECK_OK(CheckSizes(made));
+    return made;
+  }
+
+  Result<LibraryAttentionGradient> MakeGradient() {
+    LibraryAttentionGradient made;
+    HLO_TRY(made.attention, Make());
+    const ElementType type = arrays_.views[A::Queries].type;
+    if (arrays_.views[A::ResultGradient].type != type)
+      return Decline(kernel_.loc(), "its gradient is no {0}", ToString(type));
+    made.attention.statistics = ViewOf(A::Statistics, heads_, queries_);
+    made.result = ViewOf(A::ResultGradient, heads_, queries_);
+    made.queries = ViewOf(A::QueriesGradient, heads_, queries_);
+    made.keys = ViewOf(A::KeysGradient, groups_, keys_);
+    made.values = ViewOf(A::ValuesGradient, groups_, keys_);
+    for (const View* view : {&made.result, &made.queries, &made.keys, &made.values})
+      HLO_CHECK_OK(CheckView(*view, kMostGradientFeatures));
+    for (const View* view : {&made.attention.queries, &made.attention.values})
+      HLO_CHECK_OK(CheckView(*view, kMostGradientFeatures));
     return made;
   }
 
@@ -100,7 +124,7 @@ class AttentionMaker {
 
   /// Heads of all groups; false where they do not follow each other evenly.
   bool Join(const Dim& groups, const Dim& shared) {
-    for (const size_t array : {A::Queries, A::Result, A::Bias})
+    for (const size_t array : kOfQueries)
       if (groups.size > 1 && groups.strides[array] != shared.strides[array] * shared.size) return false;
     heads_ = shared;
     heads_.size *= groups.size;
@@ -153,14 +177,19 @@ class AttentionMaker {
     return view;
   }
 
+  Status CheckView(const View& view, int64_t most) const {
+    const ViewDim& features = view.dims.back();
+    if (features.size > most || features.size % kFeatureStep != 0)
+      return Decline(kernel_.loc(), "the library has no heads of {0} features", features.size);
+    if (features.stride != 1) return Refuse("features do not lie beside each other");
+    if (llvm::any_of(view.dims, [](const ViewDim& dim) { return dim.stride <= 0; }))
+      return Refuse("it reads an element for several");
+    return {};
+  }
+
   Status CheckSizes(const LibraryAttention& made) const {
     for (const View* view : {&made.queries, &made.keys, &made.values, &made.result}) {
-      const ViewDim& features = view->dims.back();
-      if (features.size > kMostFeatures || features.size % kFeatureStep != 0)
-        return Decline(kernel_.loc(), "the library has no heads of {0} features", features.size);
-      if (features.stride != 1) return Refuse("features do not lie beside each other");
-      if (llvm::any_of(view->dims, [](const ViewDim& dim) { return dim.stride <= 0; }))
-        return Refuse("it reads an element for several");
+      HLO_CHECK_OK(CheckView(*view, kMostFeatures));
     }
     if (!made.bias.dims.empty() && made.bias.dims.back().stride != 1)
       return Refuse("its bias does not lie as the library takes it");
@@ -183,7 +212,7 @@ struct Found {
 Result<Found> Find(const Instruction& kernel) {
   AttentionReader reader;
   HLO_TRY(AttentionArrays arrays, reader.Read(kernel));
-  HLO_TRY(LibraryAttention attention, AttentionMaker(arrays, kernel).Make());
+  HLO_TRY(LibraryAttention attention, AttentionOfArrays(arrays, kernel));
   return Found{std::move(attention), reader.Steps(), reader.arrays().vec(), std::move(arrays.made)};
 }
 
@@ -195,6 +224,8 @@ const Instruction* MadeBias(const Computation& steps) {
   return nullptr;
 }
 
+}  // namespace
+
 void PrintView(llvm::raw_ostream& os, const View& view, const Instruction& call) {
   os << ToString(view.type);
   if (view.array >= 0) os << " %" << call.operand(view.array)->name();
@@ -205,15 +236,23 @@ void PrintView(llvm::raw_ostream& os, const View& view, const Instruction& call)
   llvm::interleave(view.dims, os, [&](const ViewDim& dim) { os << dim.stride; }, ",");
 }
 
-}  // namespace
+Result<LibraryAttention> AttentionOfArrays(const AttentionArrays& arrays, const Instruction& at) {
+  return AttentionMaker(arrays, at).Make();
+}
+Result<LibraryAttentionGradient> GradientOfArrays(const AttentionArrays& arrays, const Instruction& at) {
+  return AttentionMaker(arrays, at).MakeGradient();
+}
 
-llvm::SmallVector<const View*, 5> LibraryAttention::Tensors() const {
-  llvm::SmallVector<const View*, 5> all = {&queries, &keys, &values, &result};
+llvm::SmallVector<const View*, 6> LibraryAttention::Tensors() const {
+  llvm::SmallVector<const View*, 6> all = {&queries, &keys, &values, &result};
   if (!bias.dims.empty()) all.push_back(&bias);
+  if (!statistics.dims.empty()) all.push_back(&statistics);
   return all;
 }
 
 Result<LibraryAttention> AttentionOf(const Instruction& call) {
+  if (const llvm::StringRef text = FrontendValue(call, kAttentionAttribute); !text.empty())
+    return AttentionOfText(text, call);
   const Computation& steps = *call.callee();
   std::string why;
   for (const Instruction* kernel : steps.InstructionsOf(OpKind::Fusion)) {
@@ -277,6 +316,7 @@ std::string ToString(const LibraryAttention& attention, const Instruction& call)
   if (attention.scale != 1) os << ", scale " << llvm::format("%.9g", attention.scale);
   if (attention.cap) os << ", cap " << llvm::format("%.9g", *attention.cap);
   if (!attention.bias.dims.empty()) print("bias", attention.bias);
+  if (!attention.statistics.dims.empty()) print("statistics", attention.statistics);
   if (attention.masked) os << ", causal " << llvm::format("%.9g", *attention.masked);
   return text;
 }

@@ -11,15 +11,17 @@ namespace hlo::gpu {
 /// it is the same for all. Keys and values may have fewer heads than queries, each for as many of these.
 struct LibraryAttention {
   View queries, keys, values, result, bias;  // without dimensions: there is no bias
+  View statistics;  // of each row log(sum) + max; without dimensions: nobody reads them
   double scale = 1;
   std::optional<double> cap;     // scores s become cap * tanh(s)
   std::optional<double> masked;  // what scores of keys behind their query become; nothing: they stay
 
   /// All that are in memory.
-  [[nodiscard]] llvm::SmallVector<const View*, 5> Tensors() const;
+  [[nodiscard]] llvm::SmallVector<const View*, 6> Tensors() const;
 };
 
-/// What a call of steps computes as one attention of the library; its arrays are operands of the call.
+/// What a call of steps computes as one attention of the library; its arrays are operands of the call. It is
+/// what the call says of itself (attention_gradient.h), or is read of the steps.
 /// Declines, saying why, where it is none.
 Result<LibraryAttention> AttentionOf(const Instruction& call);
 /// The steps of a computation that are one attention, beginning with the kernel that makes its scores; the
@@ -35,6 +37,8 @@ Result<AttentionSteps> AttentionFrom(const Instruction& kernel);
 /// A kernel that takes exponentials of what a product makes, as attention does it: that of this product.
 /// Null for others.
 const Instruction* ScoresOf(const Instruction& kernel);
+/// A view of an operand by its name, or of a result.
+void PrintView(llvm::raw_ostream& os, const View& view, const Instruction& call);
 /// Every figure of it; operands by their names.
 std::string ToString(const LibraryAttention& attention, const Instruction& call);
 

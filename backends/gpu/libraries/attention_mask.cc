@@ -38,25 +38,12 @@ std::optional<llvm::SmallVector<ViewDim, 4>> GrowthOf(const Instruction& value) 
   return growth;
 }
 
-/// What a value of a kernel sees, if that is an operand, of what another kernel made: masks that several
-/// kernels read are made by one of their own. It, and what lies between, is put in `steps`, the last one
-/// first.
-std::optional<Seen> SeenAnywhere(const Instruction& value, const Instruction& kernel,
-                                 llvm::SmallVectorImpl<const Instruction*>& steps) {
-  std::optional<Seen> seen = SeenThrough(value);
-  if (!seen || seen->inst->kind() != OpKind::Parameter) return seen;
-  const Instruction* from = kernel.operand(seen->inst->attr<ParameterAttrs>().number);
-  while (from->kind() == OpKind::Bitcast &&
-         from->shape().element_type() == from->operand(0)->shape().element_type()) {
-    steps.push_back(from);
-    from = from->operand(0);
-  }
-  steps.push_back(from);
-  if (from->kind() != OpKind::Fusion || !from->shape().IsArray() || seen->view.offset != 0) return seen;
-  const auto inner = SeenThrough(*from->callee()->root());
-  if (!inner || inner->view.offset != 0) return seen;
+/// What sees values of `from` as `seen` has it, of what these are.
+std::optional<Seen> SeenBehind(const Seen& seen, const Instruction& from) {
+  const auto inner = SeenThrough(from);
+  if (!inner || inner->view.offset != 0) return std::nullopt;
   Seen all{inner->inst, {}};
-  for (const ViewDim& dim : seen->view.dims) {
+  for (const ViewDim& dim : seen.view.dims) {
     const auto stride = StrideThrough(inner->view.dims, dim);
     if (!stride) return std::nullopt;
     all.view.dims.push_back({dim.size, *stride});
@@ -64,12 +51,40 @@ std::optional<Seen> SeenAnywhere(const Instruction& value, const Instruction& ke
   return all;
 }
 
+/// A mask that is all of another one: where that holds it holds.
+const Instruction* SameMask(const Instruction& mask) {
+  const bool selects =
+      mask.kind() == OpKind::Select && IsAll(*mask.operand(1), 1) && IsAll(*mask.operand(2), 0);
+  if (selects) return mask.operand(0);
+  if (mask.kind() != OpKind::And) return nullptr;
+  for (const bool first : {true, false})
+    if (IsAll(*mask.operand(first ? 0 : 1), 1)) return mask.operand(first ? 1 : 0);
+  return nullptr;
+}
+
+/// What a value of a kernel sees, if that is an operand, of what another kernel made: masks that several
+/// kernels read are made by one of their own. It, and what lies between, is put in `steps`, the last one
+/// first.
+std::optional<Seen> SeenAnywhere(const Instruction& value, const Instruction* kernel,
+                                 llvm::SmallVectorImpl<const Instruction*>& steps) {
+  std::optional<Seen> seen = SeenThrough(value);
+  if (!seen || seen->inst->kind() != OpKind::Parameter || kernel == nullptr) return seen;
+  const Instruction* from = kernel->operand(seen->inst->attr<ParameterAttrs>().number);
+  while (from->kind() == OpKind::Bitcast &&
+         from->shape().element_type() == from->operand(0)->shape().element_type()) {
+    steps.push_back(from);
+    from = from->operand(0);
+  }
+  steps.push_back(from);
+  if (from->kind() != OpKind::Fusion || !from->shape().IsArray() || seen->view.offset != 0) return seen;
+  return SeenBehind(*seen, *from->callee()->root());
+}
+
 }  // namespace
 
 std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& inst) {
   const auto pair = OneKnown(inst);
-  if (!pair || pair->known->role != Role::Scores || pair->known->version != version_ || kernel_ == nullptr)
-    return std::nullopt;
+  if (!pair || pair->known->role != Role::Scores || pair->known->version != version_) return std::nullopt;
   if (left_out_ && *left_out_ > kFarBelow) {
     why_ = "something is added to scores that a mask leaves out";
     return std::nullopt;
@@ -80,9 +95,8 @@ std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& in
 
 /// A bias that lies in memory.
 bool AttentionReader::ReadArray(const Instruction& added, const View& scores) {
-  std::optional<View> bias = ViewOf(added);
+  std::optional<View> bias = ArrayOf(added);
   if (!bias) return false;
-  Resolve(*bias, *kernel_);
   for (size_t d = 0; d < bias->dims.size(); ++d)
     if (bias->dims[d].stride != 0)
       found_.along[A::Bias].push_back({bias->dims[d].size, scores.dims[d].stride, bias->dims[d].stride});
@@ -100,8 +114,7 @@ AttentionReader::Known AttentionReader::Biased(const Instruction& inst, const In
 
 std::optional<AttentionReader::Known> AttentionReader::Select(const Instruction& inst) {
   const Known *const kept = Find(inst.operand(1)), *const other = Find(inst.operand(2));
-  if (Find(inst.operand(0)) != nullptr || (kept == nullptr) == (other == nullptr) || kernel_ == nullptr)
-    return std::nullopt;
+  if (Find(inst.operand(0)) != nullptr || (kept == nullptr) == (other == nullptr)) return std::nullopt;
   const bool inverted = kept == nullptr;
   const Known& known = inverted ? *other : *kept;
   const Instruction* const masked = SplatConstant(*inst.operand(inverted ? 1 : 2));
@@ -161,7 +174,12 @@ Status AttentionReader::ReadBias(ElementType of_queries) {
 
 bool AttentionReader::ReadMask(const Instruction& keep, const View& scores, bool inverted) {
   llvm::SmallVector<const Instruction*, 2> steps;
-  const auto seen = SeenAnywhere(keep, *kernel_, steps);
+  auto seen = SeenAnywhere(keep, kernel_, steps);
+  while (seen && seen->view.offset == 0) {
+    const Instruction* const same = SameMask(*seen->inst);
+    if (same == nullptr) break;
+    seen = SeenBehind(*seen, *same);
+  }
   if (!seen || seen->inst->kind() != OpKind::Compare || seen->view.offset != 0) return false;
   // A query looks at keys up to its own: row >= column.
   static constexpr struct {

@@ -59,6 +59,7 @@ AttentionReader::Rule AttentionReader::RuleOf(const Instruction& inst) {
                                           {OpKind::Multiply, &AttentionReader::Scale},
                                           {OpKind::Divide, &AttentionReader::Divide},
                                           {OpKind::Tanh, &AttentionReader::Cap},
+                                          {OpKind::Maximum, &AttentionReader::Raise},
                                           {OpKind::Add, &AttentionReader::Add},
                                           {OpKind::Select, &AttentionReader::Select},
                                           {OpKind::Subtract, &AttentionReader::Subtract},
@@ -70,7 +71,8 @@ AttentionReader::Rule AttentionReader::RuleOf(const Instruction& inst) {
 Result<AttentionArrays> AttentionReader::Read(const Instruction& kernel) {
   const Instruction* const dot = OnlyDot(kernel);
   if (dot == nullptr) return Decline(kernel.loc(), "there is no product in it");
-  HLO_CHECK_OK(Start(*dot, kernel));
+  kernel_ = &kernel;
+  HLO_CHECK_OK(Start(*dot));
   HLO_TRY(behind_, StepsBehind(kernel));
   for (const Instruction* step : behind_) HLO_CHECK_OK(Follow(*step));
   if (last_ == nullptr) return Decline(kernel.loc(), "its weights are in no product");
@@ -83,7 +85,32 @@ std::vector<const Instruction*> AttentionReader::Steps() const {
   return steps;
 }
 
-Status AttentionReader::Start(const Instruction& dot, const Instruction& kernel) {
+std::optional<View> AttentionReader::ArrayOf(const Instruction& value) {
+  if (kernel_ != nullptr) {
+    std::optional<View> view = ViewOf(value);
+    if (view) Resolve(*view, *kernel_);
+    return view;
+  }
+  llvm::SmallVector<const Instruction*, 4> chain = {&value};
+  const auto is_array = [](const Shape& shape) { return shape.IsArray() && !shape.HasDynamicDimension(); };
+  if (!is_array(value.shape())) return std::nullopt;
+  while (chain.back()->operand_count() == 1 && is_array(chain.back()->operand(0)->shape()) &&
+         ViewBehind(*chain.back(), ViewOfArray(-1, chain.back()->operand(0)->shape())))
+    chain.push_back(chain.back()->operand(0));
+  // Of as much as is seen evenly.
+  for (; !chain.empty(); chain.pop_back()) {
+    std::optional<View> view = ViewOfArray(-1, chain.back()->shape());
+    for (const Instruction* step : llvm::drop_begin(llvm::reverse(chain)))
+      if (view) view = ViewBehind(*step, *view);
+    if (!view) continue;
+    arrays_.insert(chain.back());
+    view->array = llvm::find(arrays_, chain.back()) - arrays_.begin();
+    return view;
+  }
+  return std::nullopt;
+}
+
+Status AttentionReader::Start(const Instruction& dot) {
   if (dot.shape().ElementCount() == 0) return Decline(dot.loc(), "there is nothing to do");
   const auto& attrs = dot.attr<DotAttrs>();
   const View scores = ViewOfArray(-1, dot.shape());
@@ -93,9 +120,8 @@ Status AttentionReader::Start(const Instruction& dot, const Instruction& kernel)
   size_t place = attrs.lhs_batch_dims.size();  // of free dimensions among the scores'
   int64_t free_size[2] = {1, 1};
   for (size_t side = 0; side < 2; ++side) {
-    std::optional<View> view = ViewOf(*dot.operand(static_cast<int64_t>(side)));
+    std::optional<View> view = ArrayOf(*dot.operand(static_cast<int64_t>(side)));
     if (!view) return Decline(dot.loc(), "%{0} is made within the kernel", dot.operand(side)->name());
-    Resolve(*view, kernel);
     const auto& [batch, contracting] = sides[side];
     const auto features = OnlyDim(*view, *contracting);
     if (!features) return Decline(dot.loc(), "its scores are sums over several dimensions");
@@ -190,11 +216,10 @@ Status AttentionReader::Weigh(const Instruction& dot, const Instruction& kernel)
   if (known->role != Role::Weights || known->version != version_ || Find(&other) != nullptr)
     return Decline(dot.loc(), "what %{0} sums up are no weights of a softmax", dot.name());
   const View weights = known->view;
-  std::optional<View> values = ViewOf(other);
+  std::optional<View> values = ArrayOf(other);
   if (!values) return Decline(dot.loc(), "%{0} is made within the kernel", other.name());
   if (dot.operand(static_cast<int64_t>(side))->shape().element_type() != values->type)
     return Decline(dot.loc(), "its weights are no {0}", ToString(values->type));
-  Resolve(*values, kernel);
   const Dims batch[] = {attrs.lhs_batch_dims, attrs.rhs_batch_dims};
   const Dims contracting[] = {attrs.lhs_contracting_dims, attrs.rhs_contracting_dims};
   llvm::SmallVector<ViewDim, 2> summed;
@@ -316,6 +341,15 @@ std::optional<AttentionReader::Known> AttentionReader::Cap(const Instruction& in
   return known;
 }
 
+/// At least the least of all numbers.
+std::optional<AttentionReader::Known> AttentionReader::Raise(const Instruction& inst) {
+  const auto pair = OneKnown(inst);
+  const Instruction* const least = pair ? SplatConstant(*pair->other) : nullptr;
+  if (least == nullptr || pair->known->role != Role::Maxima || !IsIdentityOf(OpKind::Maximum, *least))
+    return std::nullopt;
+  return *pair->known;
+}
+
 std::optional<AttentionReader::Known> AttentionReader::Divide(const Instruction& inst) {
   const Known* const scores = Find(inst.operand(0));
   const Instruction* const divisor = SplatConstant(*inst.operand(1));
@@ -366,15 +400,16 @@ std::optional<AttentionReader::Known> AttentionReader::Reduce(const Instruction&
   return made;
 }
 
+bool AttentionReader::Covers(llvm::ArrayRef<ViewDim> dims, int64_t begin, int64_t end) {
+  return SizeOf(dims) == end / begin && llvm::all_of(dims, [&](const ViewDim& dim) {
+           return dim.size == 1 || (dim.stride >= begin && dim.stride * dim.size <= end);
+         });
+}
+
 bool AttentionReader::AreKeys(llvm::ArrayRef<ViewDim> dims) {
-  const auto are = [&](int64_t begin, int64_t end) {
-    return SizeOf(dims) == end / begin && llvm::all_of(dims, [&](const ViewDim& dim) {
-             return dim.size == 1 || (dim.stride >= begin && dim.stride * dim.size <= end);
-           });
-  };
-  if (found_.keys.first > 0) return are(found_.keys.first, found_.keys.second);
+  if (found_.keys.first > 0) return Covers(dims, found_.keys.first, found_.keys.second);
   for (size_t i = 0; i < 2; ++i)
-    if (are(found_.sections[i], found_.sections[i + 1])) {
+    if (Covers(dims, found_.sections[i], found_.sections[i + 1])) {
       found_.keys = {found_.sections[i], found_.sections[i + 1]};
       return true;
     }

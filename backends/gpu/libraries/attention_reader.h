@@ -8,9 +8,26 @@
 
 namespace hlo::gpu {
 
+struct LibraryAttentionGradient;
+
 /// The arrays of an attention, as they go along its scores.
 struct AttentionArrays {
-  enum Array : size_t { Queries, Keys, Values, Result, Bias, Rows, Columns, Count };
+  /// Also what gradients have: of each row log(sum) + max, and gradients of the others.
+  enum Array : size_t {
+    Queries,
+    Keys,
+    Values,
+    Result,
+    Bias,
+    Rows,
+    Columns,
+    Statistics,
+    ResultGradient,
+    QueriesGradient,
+    KeysGradient,
+    ValuesGradient,
+    Count
+  };
   struct Features {
     int64_t size = 1, stride = 1;
   };
@@ -26,6 +43,11 @@ struct AttentionArrays {
   std::optional<AttentionBias> made;  // the bias, where it is no array yet
 };
 
+/// The arrays as the library takes them, without statistics and gradients. Declines what it has not.
+Result<LibraryAttention> AttentionOfArrays(const AttentionArrays& arrays, const Instruction& at);
+/// With all of these, which the arrays must have.
+Result<LibraryAttentionGradient> GradientOfArrays(const AttentionArrays& arrays, const Instruction& at);
+
 /// Goes from the product that makes scores to the one that makes the result, through kernels and what lies
 /// between them.
 class AttentionReader {
@@ -38,7 +60,7 @@ class AttentionReader {
   /// What these read, as the views number it.
   [[nodiscard]] llvm::ArrayRef<const Instruction*> arrays() const { return arrays_.getArrayRef(); }
 
- private:
+ protected:
   /// What a value is on the way from scores to what they weigh.
   enum class Role : uint8_t { Scores, Maxima, Differences, Powers, Sums, Weights };
   struct Known {
@@ -54,7 +76,9 @@ class AttentionReader {
   };
 
   static Rule RuleOf(const Instruction& inst);
-  Status Start(const Instruction& dot, const Instruction& kernel);
+  Status Start(const Instruction& dot);
+  /// What a value sees of an array, in the order in which that lies in memory.
+  std::optional<View> ArrayOf(const Instruction& value);
   Result<std::vector<const Instruction*>> StepsBehind(const Instruction& kernel) const;
   Status Follow(const Instruction& step);
   Status FollowKernel(const Instruction& kernel);
@@ -67,6 +91,7 @@ class AttentionReader {
   std::optional<Known> Convert(const Instruction& inst);
   std::optional<Known> Scale(const Instruction& inst);
   std::optional<Known> Cap(const Instruction& inst);
+  std::optional<Known> Raise(const Instruction& inst);
   std::optional<Known> Divide(const Instruction& inst);
   std::optional<Known> Add(const Instruction& inst);
   std::optional<Known> Select(const Instruction& inst);
@@ -93,6 +118,8 @@ class AttentionReader {
   bool ReadArray(const Instruction& bias, const View& scores);
   /// The dimensions are all keys and nothing else; the first time it is found out what the keys are.
   bool AreKeys(llvm::ArrayRef<ViewDim> dims);
+  /// Dimensions that go through these scores, each once.
+  static bool Covers(llvm::ArrayRef<ViewDim> dims, int64_t begin, int64_t end);
   /// A value without keys is the same for all of these of another one.
   [[nodiscard]] bool GoesAlong(const View& rows, const View& all) const;
   /// The array that a view within a kernel is of, in the order in which it lies in memory.

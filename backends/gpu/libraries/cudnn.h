@@ -10,6 +10,7 @@ namespace hlo::gpu {
 class Descriptor;
 struct LibraryConvolution;
 struct LibraryAttention;
+struct LibraryAttentionGradient;
 
 /// The functions of a library. Errors: unavailable-library, naming one that it lacks.
 Result<CudnnApi> ReadCudnn(void* library);
@@ -54,5 +55,9 @@ Result<std::unique_ptr<LibraryPlan>> PlanConvolution(std::shared_ptr<Cudnn> libr
 Result<std::unique_ptr<LibraryPlan>> PlanAttention(std::shared_ptr<Cudnn> library,
                                                    const LibraryAttention& attention,
                                                    const LibraryArrays& alignments);
+/// The same for its gradients, with as much memory besides the arrays as its scores would take in f32.
+Result<std::unique_ptr<LibraryPlan>> PlanGradient(std::shared_ptr<Cudnn> library,
+                                                  const LibraryAttentionGradient& gradient,
+                                                  const LibraryArrays& alignments);
 
 }  // namespace hlo::gpu

@@ -76,6 +76,7 @@ static_assert(kSame<K::Matmul, CUDNN_BACKEND_MATMUL_DESCRIPTOR>);
 static_assert(kSame<K::MatmulOperation, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR>);
 static_assert(kSame<K::Reduction, CUDNN_BACKEND_REDUCTION_DESCRIPTOR>);
 static_assert(kSame<K::ReductionOperation, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR>);
+static_assert(kSame<K::ReshapeOperation, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR>);
 
 using T = CudnnAttributeType;
 static_assert(kSame<T::Handle, CUDNN_TYPE_HANDLE>);
@@ -154,6 +155,8 @@ static_assert(kSame<A::ReductionType, CUDNN_ATTR_REDUCTION_COMP_TYPE>);
 static_assert(kSame<A::OperationReductionX, CUDNN_ATTR_OPERATION_REDUCTION_XDESC>);
 static_assert(kSame<A::OperationReductionY, CUDNN_ATTR_OPERATION_REDUCTION_YDESC>);
 static_assert(kSame<A::OperationReduction, CUDNN_ATTR_OPERATION_REDUCTION_DESC>);
+static_assert(kSame<A::OperationReshapeX, CUDNN_ATTR_OPERATION_RESHAPE_XDESC>);
+static_assert(kSame<A::OperationReshapeY, CUDNN_ATTR_OPERATION_RESHAPE_YDESC>);
 
 // What earlier headers do not have.
 #if CUDNN_VERSION >= 90800

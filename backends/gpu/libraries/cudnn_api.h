@@ -62,6 +62,7 @@ enum class CudnnDescriptorKind : int {
   MatmulOperation = 19,
   Reduction = 21,
   ReductionOperation = 22,
+  ReshapeOperation = 31,
   Device = 38
 };
 enum class CudnnAttributeType : int {
@@ -148,6 +149,8 @@ enum class CudnnAttribute : int {
   OperationReductionX = 1610,
   OperationReductionY = 1611,
   OperationReduction = 1612,
+  OperationReshapeX = 2200,
+  OperationReshapeY = 2201,
   DeviceText = 2702
 };
 // NOLINTEND(performance-enum-size)

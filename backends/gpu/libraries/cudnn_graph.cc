@@ -102,7 +102,7 @@ Result<const Descriptor*> CudnnGraph::Finish() {
   return graph;
 }
 
-Status CudnnPlan::Search() {
+Status CudnnPlan::Search(int64_t most) {
   HLO_TRY(const Descriptor* const graph, graph_.Finish());
   HLO_TRY(Descriptor search, Descriptor::Make(*library_, CudnnDescriptorKind::Search));
   HLO_CHECK_OK(search.Set(A::SearchGraph, *graph));
@@ -126,7 +126,7 @@ Status CudnnPlan::Search() {
       if (why.empty()) why = "it rounds otherwise, or differs from run to run";
       continue;
     }
-    const Status taken = Take(config);
+    const Status taken = Take(config, std::max(most, kMostWorkspace));
     if (taken) return {};
     why = taken.error().message;
   }
@@ -146,9 +146,9 @@ Result<bool> CudnnPlan::IsExact(const Descriptor& config) const {
 }
 
 /// Makes a plan of it. Declines what is not for this GPU, or takes too much memory.
-Status CudnnPlan::Take(Descriptor& config) {
+Status CudnnPlan::Take(Descriptor& config, int64_t most) {
   HLO_TRY(auto made, MakePlan(config));
-  if (made.second > kMostWorkspace) return Decline({}, "it takes {0} bytes besides the arrays", made.second);
+  if (made.second > most) return Decline({}, "it takes {0} bytes besides the arrays", made.second);
   config_ = std::move(config);
   plan_ = std::move(made.first);
   workspace_ = made.second;

@@ -61,16 +61,17 @@ class CudnnPlan {
   /// To be finished by Search().
   [[nodiscard]] CudnnGraph& graph() { return graph_; }
   /// Takes the first engine of the library's heuristic that is ready for the GPU, gives the same results in
-  /// each run and rounds no more than the graph's types. Declines where there is none.
-  Status Search();
-  /// Of memory besides the arrays, at most 32 MiB.
+  /// each run and rounds no more than the graph's types. Declines where there is none that takes no more
+  /// memory besides the arrays: 32 MiB, or `most` bytes if those are more.
+  Status Search(int64_t most = 0);
+  /// Of memory besides the arrays.
   [[nodiscard]] size_t workspace_bytes() const { return static_cast<size_t>(workspace_); }
   /// Asks a stream for it: where the first tensors of the graph are, on the GPU or the host.
   Status Execute(void* stream, uint64_t workspace, llvm::ArrayRef<uint64_t> at) const;
 
  private:
   Result<bool> IsExact(const Descriptor& config) const;
-  Status Take(Descriptor& config);
+  Status Take(Descriptor& config, int64_t most);
   Result<std::pair<Descriptor, int64_t>> MakePlan(const Descriptor& config) const;
 
   std::shared_ptr<Cudnn> library_;
@@ -79,13 +80,14 @@ class CudnnPlan {
   int64_t workspace_ = 0;
 };
 
-/// Where the tensors of a work begin, of the arrays of a step: in the order of its Tensors().
+/// Where the tensors of a work begin, of the arrays of a step: in the order of its Tensors(). Numbers below 0
+/// are those of results, from -1 downwards.
 template <class Work>
-llvm::SmallVector<uint64_t, 7> AddressesOf(const Work& work, const LibraryArrays& at) {
-  llvm::SmallVector<uint64_t, 7> addresses;
+llvm::SmallVector<uint64_t, 16> AddressesOf(const Work& work, const LibraryArrays& at) {
+  llvm::SmallVector<uint64_t, 16> addresses;
   for (const auto* tensor : work.Tensors()) {
-    const uint64_t array =
-        tensor->array < 0 ? at.results.front() : at.operands[static_cast<size_t>(tensor->array)];
+    const uint64_t array = tensor->array < 0 ? at.results[static_cast<size_t>(-1 - tensor->array)]
+                                             : at.operands[static_cast<size_t>(tensor->array)];
     addresses.push_back(array + static_cast<uint64_t>(tensor->offset * Info(tensor->type).host_bytes()));
   }
   return addresses;

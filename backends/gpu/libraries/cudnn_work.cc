@@ -1,8 +1,9 @@
 // Convolutions and attention among what libraries do.
-#include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/attention_gradient.h"
 #include "backends/gpu/libraries/convolution.h"
 #include "backends/gpu/libraries/cudnn.h"
 #include "ir/computation.h"
+#include "passes/analysis/frontend_attributes.h"
 
 namespace hlo::gpu {
 namespace {
@@ -47,6 +48,21 @@ class AttentionWork final : public LibraryWork {
   LibraryAttention attention_;
 };
 
+class GradientWork final : public LibraryWork {
+ public:
+  explicit GradientWork(LibraryAttentionGradient gradient) : gradient_(std::move(gradient)) {}
+  [[nodiscard]] std::string ToString(const Instruction& inst) const override {
+    return gpu::ToString(gradient_, inst);
+  }
+  [[nodiscard]] Result<std::unique_ptr<LibraryPlan>> Plan(LibraryPtr library,
+                                                          const LibraryArrays& alignments) const override {
+    return PlanGradient(CudnnOf(std::move(library)), gradient_, alignments);
+  }
+
+ private:
+  LibraryAttentionGradient gradient_;
+};
+
 }  // namespace
 
 bool ConcernsCudnn(const Instruction& inst) {
@@ -55,6 +71,11 @@ bool ConcernsCudnn(const Instruction& inst) {
 }
 
 Result<std::unique_ptr<LibraryWork>> DescribeCudnn(const Instruction& inst) {
+  if (HasGradients(inst)) {
+    HLO_TRY(LibraryAttentionGradient gradient,
+            GradientOfText(FrontendValue(inst, kAttentionAttribute), inst));
+    return std::make_unique<GradientWork>(std::move(gradient));
+  }
   if (inst.kind() == OpKind::Call) {
     HLO_TRY(LibraryAttention attention, AttentionOf(inst));
     return std::make_unique<AttentionWork>(std::move(attention));

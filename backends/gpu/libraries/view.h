@@ -14,7 +14,7 @@ struct ViewDim {
 /// An operand of a fusion, or a part of it, whose elements a value has in another order: element i of the
 /// value lies at offset + sum of i[d] * stride[d], in elements.
 struct View {
-  int64_t array = -1;                   // number of the operand; -1: the fusion's result
+  int64_t array = -1;                   // number of the operand; -1: the result, -2: its second array, …
   ElementType type = ElementType::F32;  // in memory
   int64_t offset = 0;
   llvm::SmallVector<ViewDim, 4> dims;  // of the value

@@ -3,6 +3,7 @@
 #include "backends/compile/kernel_config.h"
 #include "backends/gpu/libraries/attention.h"
 #include "backends/gpu/runtime/attention_bias.h"
+#include "backends/gpu/runtime/gradient_calls.h"
 #include "ir/findings.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/cost.h"
@@ -78,7 +79,10 @@ Instruction* CallOf(llvm::ArrayRef<Instruction*> steps, Instruction* bias) {
   if (bias != nullptr) copy_of(bias);
   body->set_root(result);
   body->set_schedule(std::move(order));
-  return Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, {}, {body}, "attention");
+  Instruction* const call =
+      Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, CallAttrs(), {body}, "attention");
+  MarkAttention(call, "");
+  return call;
 }
 
 /// Whether others than these steps read one of them, or it is the result.

@@ -6,6 +6,7 @@
 #include "backends/gpu/libraries/product.h"
 #include "backends/gpu/libraries/solver.h"
 #include "backends/gpu/runtime/attention_calls.h"
+#include "backends/gpu/runtime/gradient_calls.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matrix.h"
@@ -144,6 +145,7 @@ Status MakeLibraryCalls(Module& module, llvm::function_ref<bool(llvm::StringRef 
             ExpandMatches(module, context, matches,
                           [&](Instruction* inst) -> Result<Instruction*> { return row.make(inst); }));
   }
+  if (MayHaveAttention(module) && expected("cuDNN")) CallGradients(module);
   return {};
 }
 

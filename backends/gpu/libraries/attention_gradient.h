@@ -1,0 +1,50 @@
+// The gradients of an attention as NVIDIA's library takes them.
+#pragma once
+#include "backends/gpu/libraries/attention.h"
+
+namespace hlo::gpu {
+
+/// From the gradient of an attention's result to those of queries, keys and values, which all lie as the
+/// arrays that they are of may. The attention's statistics say of each row log(sum) + max.
+struct LibraryAttentionGradient {
+  LibraryAttention attention;
+  View result, queries, keys, values;  // gradients of these
+
+  /// All that are in memory.
+  [[nodiscard]] llvm::SmallVector<const View*, 10> Tensors() const;
+};
+
+/// An attention and its gradients, found among instructions that no pass has put into kernels.
+struct GradientsOfAttention {
+  /// A product, and its dimensions in the order in which an array has them.
+  struct Made {
+    const Instruction* product = nullptr;
+    Dims order;
+  };
+  LibraryAttention attention;  // with statistics
+  LibraryAttentionGradient gradient;
+  /// What the views number; behind them, in the gradient, the attention's result and statistics.
+  std::vector<const Instruction*> arrays;
+  Made result;                                           // no product: nobody reads it
+  Made queries, keys, values;                            // gradients
+  const Instruction *maxima = nullptr, *sums = nullptr;  // of each row
+  Dims rows;  // the order of the dimensions of sums in arrays of rows
+};
+
+/// Of the product that makes scores. Declines, saying why, where there is none, where others read what lies
+/// between, or where it pays no call of a library.
+Result<GradientsOfAttention> GradientsFrom(const Instruction& scores);
+
+/// What calls of these say of themselves (kAttentionAttribute).
+constexpr llvm::StringLiteral kAttentionAttribute = "attention";
+std::string ToText(const LibraryAttention& attention);
+std::string ToText(const LibraryAttentionGradient& gradient);
+/// A call that says it makes gradients.
+bool HasGradients(const Instruction& inst);
+/// As ToText() has it, of a call whose arrays are large enough for it. Declines other texts.
+Result<LibraryAttention> AttentionOfText(llvm::StringRef text, const Instruction& call);
+Result<LibraryAttentionGradient> GradientOfText(llvm::StringRef text, const Instruction& call);
+/// Every figure of it; operands by their names.
+std::string ToString(const LibraryAttentionGradient& gradient, const Instruction& call);
+
+}  // namespace hlo::gpu

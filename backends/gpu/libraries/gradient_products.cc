@@ -1,0 +1,307 @@
+// The products that an attention and its gradients are made of.
+#include <cmath>
+
+#include "backends/gpu/libraries/gradient_reader.h"
+#include "ir/by_op_kind.h"
+
+namespace hlo::gpu {
+namespace {
+
+using Made = GradientsOfAttention::Made;
+
+/// Factors that differ by no more were the same before they were rounded.
+constexpr double kSameFactor = 1e-6;
+
+const Dims& BatchOf(const DotAttrs& attrs, size_t side) {
+  return side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
+}
+const Dims& ContractingOf(const DotAttrs& attrs, size_t side) {
+  return side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
+}
+/// The dimensions of a side that the result has, in this order.
+Dims FreeOf(const Instruction& dot, size_t side) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  Dims free;
+  for (int64_t d = 0; d < dot.operand(static_cast<int64_t>(side))->shape().rank(); ++d)
+    if (!llvm::is_contained(BatchOf(attrs, side), d) && !llvm::is_contained(ContractingOf(attrs, side), d))
+      free.push_back(d);
+  return free;
+}
+llvm::SmallVector<ViewDim, 4> Chosen(const View& view, const Dims& dims) {
+  llvm::SmallVector<ViewDim, 4> chosen;
+  for (const int64_t d : dims) chosen.push_back(view.dims[static_cast<size_t>(d)]);
+  return chosen;
+}
+/// In the order of the scores, without dimensions of one element.
+ArrayAlong Sorted(const ArrayAlong& along) {
+  ArrayAlong sorted;
+  llvm::copy_if(along, std::back_inserter(sorted), [](const AlongScores& a) { return a.size > 1; });
+  llvm::sort(sorted, [](const AlongScores& a, const AlongScores& b) { return a.scores < b.scores; });
+  return sorted;
+}
+bool AreEqual(const ArrayAlong& a, const ArrayAlong& b) {
+  return llvm::equal(Sorted(a), Sorted(b), [](const AlongScores& x, const AlongScores& y) {
+    return x.size == y.size && x.scores == y.scores && x.stride == y.stride;
+  });
+}
+
+}  // namespace
+
+void GradientReader::Settle() {
+  if (settled_ || found_.keys.first == 0) return;
+  settled_ = true;
+  if (found_.keys.first == 1) return;
+  std::swap(found_.along[A::Queries], found_.along[A::Keys]);
+  std::swap(found_.views[A::Queries], found_.views[A::Keys]);
+  std::swap(found_.features[A::Queries], found_.features[A::Keys]);
+}
+
+/// What a value sees of the product that makes the gradient of weights; the first time it is found out which
+/// that is. `along`: what a value of as many elements sees of the scores.
+std::optional<GradientReader::Value> GradientReader::Gradient(const Instruction& value, const View& along) {
+  llvm::SmallVector<const Instruction*, 4> chain;
+  constexpr ByOpKind<bool> kSeen(
+      {{OpKind::Convert, true}, {OpKind::Reshape, true}, {OpKind::Bitcast, true}, {OpKind::Transpose, true}});
+  const Instruction* at = &value;
+  for (; kSeen[at->kind()]; at = at->operand(0)) chain.push_back(at);
+  if (at->kind() != OpKind::Dot || at == scores_ || (gradient_ != nullptr && gradient_ != at))
+    return std::nullopt;
+  std::optional<View> seen = ViewOfArray(-1, at->shape());
+  for (const Instruction* step : llvm::reverse(chain))
+    if (seen && step->kind() != OpKind::Convert) seen = ViewBehind(*step, *seen);
+  if (!seen) return std::nullopt;
+  Value made{{SoftmaxTerm{.gradient = 1}}, along};
+  for (ViewDim& dim : made.view.dims) {
+    if (dim.size == 1 || dim.stride != 0) continue;
+    if (dim.size != found_.keys.second / found_.keys.first) return std::nullopt;
+    dim.stride = found_.keys.first;
+  }
+  // Each dimension of the product is one of the value's.
+  llvm::SmallVector<ViewDim, 4> dims;
+  for (const ViewDim& dim : ViewOfArray(-1, at->shape()).dims) {
+    const auto* const same = llvm::find_if(seen->dims, [&](const ViewDim& d) {
+      return d.size == dim.size && (d.size == 1 || d.stride == dim.stride);
+    });
+    if (dim.size > 1 && same == seen->dims.end()) return std::nullopt;
+    dims.push_back({dim.size, dim.size == 1
+                                  ? 0
+                                  : made.view.dims[static_cast<size_t>(same - seen->dims.begin())].stride});
+  }
+  if (gradient_ == nullptr) {
+    gradient_ = at;
+    gradient_dims_ = dims;
+    if (!SeeGradient(*at)) return std::nullopt;
+  }
+  const bool same = llvm::equal(gradient_dims_, dims, [](const ViewDim& a, const ViewDim& b) {
+    return a.size == b.size && a.stride == b.stride;
+  });
+  if (!same) return std::nullopt;
+  return made;
+}
+
+/// Of the gradient of the result and the values.
+bool GradientReader::SeeGradient(const Instruction& dot) {
+  Settle();
+  const auto& attrs = dot.attr<DotAttrs>();
+  size_t place = attrs.lhs_batch_dims.size();
+  bool values = false, others = false;
+  for (size_t side = 0; side < 2; ++side) {
+    ArrayAlong along;
+    for (size_t b = 0; b < BatchOf(attrs, side).size(); ++b)
+      along.push_back({gradient_dims_[b].size, gradient_dims_[b].stride, BatchOf(attrs, side)[b]});
+    llvm::SmallVector<ViewDim, 4> free;
+    for (const int64_t d : FreeOf(dot, side)) {
+      free.push_back(gradient_dims_[place]);
+      along.push_back({gradient_dims_[place].size, gradient_dims_[place].stride, d});
+      ++place;
+    }
+    const bool is_values = AreKeys(free);
+    if (!is_values && !AreQueries(free)) return false;
+    (is_values ? values : others) = true;
+    const auto array = is_values ? A::Values : A::ResultGradient;
+    if (!Agree(array, *dot.operand(static_cast<int64_t>(side)), along, ContractingOf(attrs, side)))
+      return false;
+  }
+  return values && others;
+}
+
+bool GradientReader::AreQueries(llvm::ArrayRef<ViewDim> dims) const {
+  const bool inner = found_.keys.first == 1;
+  return Covers(dims, found_.sections[inner ? 1 : 0], found_.sections[inner ? 2 : 1]);
+}
+
+/// `along` has the value's dimensions instead of strides.
+bool GradientReader::Agree(A::Array array, const Instruction& value, const ArrayAlong& along,
+                           const Dims& features) {
+  std::optional<View> view = ArrayOf(value);
+  if (!view) return false;
+  A::Features of{};
+  for (const int64_t d : features) {
+    const ViewDim& dim = view->dims[static_cast<size_t>(d)];
+    if (dim.size == 1) continue;
+    if (of.size > 1) return false;
+    of = {dim.size, dim.stride};
+  }
+  ArrayAlong strides = along;
+  for (AlongScores& one : strides) one.stride = view->dims[static_cast<size_t>(one.stride)].stride;
+  View& known = found_.views[array];
+  if (known.array < 0) {
+    known = std::move(*view);
+    found_.along[array] = std::move(strides);
+    found_.features[array] = of;
+    return true;
+  }
+  return known.array == view->array && known.offset == view->offset && known.type == view->type &&
+         found_.features[array].size == of.size && found_.features[array].stride == of.stride &&
+         AreEqual(found_.along[array], strides);
+}
+
+bool GradientReader::IsGradientOfScores(const SoftmaxTerms& terms) const {
+  constexpr SoftmaxTerm kTerms[] = {{1, 1, -1, 1, 0}, {-1, 1, -2, 0, 1}};
+  if (terms.size() != 2) return false;
+  return llvm::all_of(kTerms, [&](const SoftmaxTerm& wanted) {
+    return llvm::any_of(terms, [&](const SoftmaxTerm& term) {
+      const double factor = found_.scale * wanted.factor;
+      return term.IsLike(wanted) && std::abs(term.factor - factor) <= kSameFactor * std::abs(factor);
+    });
+  });
+}
+
+bool GradientReader::Product(const Instruction& dot) {
+  Settle();
+  const size_t side = IsKnown(*dot.operand(0)) ? 0 : 1;
+  const Instruction& other = *dot.operand(static_cast<int64_t>(1 - side));
+  const auto weights = ValueOf(*dot.operand(static_cast<int64_t>(side)));
+  if (!weights || IsKnown(other)) return false;
+  const auto& attrs = dot.attr<DotAttrs>();
+  const auto contracted = Chosen(weights->view, ContractingOf(attrs, side));
+  const bool keys = AreKeys(contracted), queries = !keys && AreQueries(contracted);
+  const bool is_weights = weights->terms.size() == 1 &&
+                          weights->terms.front().IsLike({.powers = 1, .sums = -1}) &&
+                          weights->terms.front().factor == 1;
+  const struct {
+    bool is;
+    A::Array of, array;
+    Made& made;
+  } rows[] = {{is_weights && keys, A::Values, A::Result, made_of_.result},
+              {is_weights && queries, A::ResultGradient, A::ValuesGradient, made_of_.values},
+              {IsGradientOfScores(weights->terms) && keys, A::Keys, A::QueriesGradient, made_of_.queries},
+              {IsGradientOfScores(weights->terms) && queries, A::Queries, A::KeysGradient, made_of_.keys}};
+  const auto* const row = llvm::find_if(rows, [](const auto& r) { return r.is; });
+  if (row == std::end(rows) || row->made.product != nullptr) return false;
+  ArrayAlong along;
+  for (const auto& [of_weights, of_other] :
+       {std::pair(BatchOf(attrs, side), BatchOf(attrs, 1 - side)),
+        std::pair(ContractingOf(attrs, side), ContractingOf(attrs, 1 - side))})
+    for (size_t i = 0; i < of_weights.size(); ++i) {
+      const ViewDim& dim = weights->view.dims[static_cast<size_t>(of_weights[i])];
+      along.push_back({dim.size, dim.stride, of_other[i]});
+    }
+  if (!Agree(row->of, other, along, FreeOf(dot, 1 - side))) return false;
+  row->made = Keep(dot, side, weights->view, row->array);
+  return true;
+}
+
+/// What a product makes as an array whose last dimension are features, otherwise in the order of the product
+/// or of the only one that reads it.
+Made GradientReader::Keep(const Instruction& dot, size_t side, const View& weights, A::Array array) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  ArrayAlong dims;  // of the product; features are those of no score
+  for (const int64_t b : BatchOf(attrs, side)) {
+    const ViewDim& dim = weights.dims[static_cast<size_t>(b)];
+    dims.push_back({dim.size, dim.stride, 0});
+  }
+  for (size_t s = 0; s < 2; ++s)
+    for (const int64_t d : FreeOf(dot, s)) {
+      const ViewDim dim = s == side ? weights.dims[static_cast<size_t>(d)]
+                                    : ViewDim{dot.operand(static_cast<int64_t>(s))->shape().dim(d), -1};
+      dims.push_back({dim.size, dim.stride, 0});
+    }
+  const auto is_features = [&](int64_t d) { return dims[static_cast<size_t>(d)].scores < 0; };
+  Made made{&dot, {}};
+  const auto only_user = [](const Instruction* inst) {
+    return inst != nullptr && inst->users().size() == 1 ? inst->users().front() : nullptr;
+  };
+  const Instruction* user = only_user(&dot);
+  if (user != nullptr && user->kind() == OpKind::Convert) user = only_user(user);
+  if (user != nullptr && user->kind() == OpKind::Transpose)
+    made.order = user->attr<DimensionsAttrs>().dimensions;
+  if (made.order.empty() || !is_features(made.order.back()) ||
+      dims[static_cast<size_t>(made.order.back())].size == 1) {
+    made.order.clear();
+    for (const bool features : {false, true})
+      for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
+        if (is_features(d) == features) made.order.push_back(d);
+  }
+  int64_t stride = 1;
+  for (const int64_t d : llvm::reverse(made.order)) {
+    const AlongScores& dim = dims[static_cast<size_t>(d)];
+    if (!is_features(d))
+      found_.along[array].push_back({dim.size, dim.scores, stride});
+    else if (dim.size > 1)
+      found_.features[array] = {dim.size, stride};
+    stride *= dim.size;
+  }
+  return made;
+}
+
+/// Of each row: batches, heads, those that share keys, queries.
+Status GradientReader::AddStatistics() {
+  if (made_of_.maxima == nullptr || made_of_.sums == nullptr)
+    return Decline(scores_->loc(), "it has no softmax");
+  const auto& sums = Find(made_of_.sums)->view.dims;
+  const auto long_dims = [](llvm::SmallVector<ViewDim, 4> dims) {
+    llvm::erase_if(dims, [](const ViewDim& dim) { return dim.size == 1; });
+    return dims;
+  };
+  const bool alike = llvm::equal(long_dims(sums), long_dims(Find(made_of_.maxima)->view.dims),
+                                 [](const ViewDim& a, const ViewDim& b) { return a.stride == b.stride; });
+  if (!alike) return Decline(scores_->loc(), "its maxima lie otherwise than its sums");
+  const auto rank = [&](int64_t d) {
+    const ViewDim& dim = sums[static_cast<size_t>(d)];
+    const bool outer = dim.size == 1 || dim.stride >= found_.sections[2];
+    const bool counts = llvm::any_of(found_.along[A::Rows], [&](const AlongScores& row) {
+      return row.scores == dim.stride && row.size == dim.size;
+    });
+    return std::tuple(outer ? 0 : 1, outer ? -dim.stride : 0, counts, outer ? 0 : dim.size, d);
+  };
+  for (int64_t d = 0; d < static_cast<int64_t>(sums.size()); ++d) made_of_.rows.push_back(d);
+  llvm::sort(made_of_.rows, [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+  int64_t stride = 1;
+  for (const int64_t d : llvm::reverse(made_of_.rows)) {
+    const ViewDim& dim = sums[static_cast<size_t>(d)];
+    found_.along[A::Statistics].push_back({dim.size, dim.stride, stride});
+    stride *= dim.size;
+  }
+  found_.views[A::Statistics].type = ElementType::F32;
+  return {};
+}
+
+Result<GradientsOfAttention> GradientReader::Finish() {
+  for (const Made* made : {&made_of_.queries, &made_of_.keys, &made_of_.values})
+    if (made->product == nullptr) return Decline(scores_->loc(), "it has not all gradients");
+  if (made_of_.result.product == nullptr) return Decline(scores_->loc(), "nobody makes its result");
+  if (made_) return Decline(scores_->loc(), "its bias is no array");
+  if (found_.cap) return Decline(scores_->loc(), "its scores are capped");
+  HLO_CHECK_OK(AddStatistics());
+  // The library makes what its arrays are of.
+  for (const A::Array array : {A::Result, A::QueriesGradient, A::KeysGradient, A::ValuesGradient})
+    found_.views[array].type = found_.views[A::Queries].type;
+  HLO_TRY(made_of_.gradient, GradientOfArrays(found_, *scores_));
+  made_of_.attention = made_of_.gradient.attention;
+  made_of_.arrays = arrays_.getArrayRef().vec();
+  // Behind the arrays, and the second result.
+  made_of_.attention.statistics.array = -2;
+  const auto count = static_cast<int64_t>(made_of_.arrays.size());
+  made_of_.gradient.attention.result.array = count;
+  made_of_.gradient.attention.statistics.array = count + 1;
+  made_of_.gradient.keys.array = -2;
+  made_of_.gradient.values.array = -3;
+  return std::move(made_of_);
+}
+
+Result<GradientsOfAttention> GradientsFrom(const Instruction& scores) {
+  return GradientReader().Read(scores);
+}
+
+}  // namespace hlo::gpu
