@@ -18,6 +18,26 @@ std::vector<std::string> LargestOf(const MemoryPlan& plan) {
   return lines;
 }
 
+Status CheckLimit(int64_t bytes, int64_t limit, llvm::StringRef what) {
+  if (limit == 0 || bytes <= limit) return {};
+  return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes),
+               FormatBytes(limit));
+}
+
+Status CheckHas(int64_t bytes, int64_t memory, llvm::StringRef what, llvm::StringRef owner) {
+  if (bytes <= memory) return {};
+  return Error("runtime-memory", {}, "out of memory: {0} would take {1}, {2} has {3}", what,
+               FormatBytes(bytes), owner, FormatBytes(memory));
+}
+
+Status CheckDevices(const MemoryPlan& plan, int64_t devices, int64_t limit) {
+  constexpr llvm::StringLiteral kProgram = "the program";
+  const int64_t bytes = plan.peak() > INT64_MAX / devices ? INT64_MAX : plan.peak() * devices;
+  if (plan.device_memory == 0) return CheckMemory(bytes, limit, kProgram);
+  HLO_CHECK_OK(CheckLimit(bytes, limit, kProgram));
+  return CheckHas(plan.peak(), plan.device_memory, kProgram, "the device");
+}
+
 }  // namespace
 
 const Shape& ShapeOf(const MemoryPlan::Value& value) {
@@ -48,13 +68,8 @@ int64_t MachineMemory() {
 }
 
 Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what) {
-  if (limit > 0 && bytes > limit)
-    return Error("limit-memory", {}, "{0} would take {1}, the limit is {2}", what, FormatBytes(bytes),
-                 FormatBytes(limit));
-  const int64_t physical = MachineMemory();
-  if (bytes <= physical) return {};
-  return Error("runtime-memory", {}, "out of memory: {0} would take {1}, the machine has {2}", what,
-               FormatBytes(bytes), FormatBytes(physical));
+  HLO_CHECK_OK(CheckLimit(bytes, limit, what));
+  return CheckHas(bytes, MachineMemory(), what, "the machine");
 }
 
 std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix) {
@@ -64,8 +79,7 @@ std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix) {
 }
 
 Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit) {
-  const int64_t bytes = plan.peak() > INT64_MAX / devices ? INT64_MAX : plan.peak() * devices;
-  Status status = CheckMemory(bytes, limit, "the program");
+  Status status = CheckDevices(plan, devices, limit);
   if (status) return status;
   Diagnostic error = std::move(status).error();
   for (const std::string& line : LargestOf(plan)) error.Note(line);

@@ -18,6 +18,7 @@ struct MemoryPlan {
   };
   int64_t arguments = 0, results = 0, temporaries = 0, constants = 0;  // bytes
   int64_t aliased = 0;                                                 // results that lie in arguments
+  int64_t device_memory = 0;     // what each device has of its own; 0: devices are part of the machine
   int64_t live_temporaries = 0;  // most bytes of temporaries in use at one time
   const Instruction* peak_at = nullptr;
   int64_t peak_time = 0, length = 0;  // of the schedule
@@ -42,7 +43,7 @@ Status CheckMemory(int64_t bytes, int64_t limit, llvm::StringRef what);
 std::string LargestBuffers(const MemoryPlan& plan, llvm::StringRef prefix);
 
 /// Error limit-memory if `devices` such programs exceed `limit` (0: none), runtime-memory if they exceed the
-/// machine, with notes about the largest buffers.
+/// machine, or one of them its device, with notes about the largest buffers.
 Status CheckMemoryPlan(const MemoryPlan& plan, int64_t devices, int64_t limit);
 
 }  // namespace hlo

@@ -61,6 +61,7 @@ class Grouper {
   bool Run(PassContext& context) {
     const std::vector<Instruction*> order = computation_.PostOrder();
     for (size_t i = 0; i < order.size(); ++i) places_[order[i]] = i;
+    loops_before_ = LoopsBefore(order);
     for (Instruction* inst : llvm::reverse(order)) Place(inst);
     bool changed = false;
     for (Group& group : groups_) {
@@ -129,6 +130,7 @@ class Grouper {
   std::optional<Maps> Fits(const Instruction& inst, Group& group, const Users& users) {
     if (inst.shape().IsTuple() || inst.kind() == OpKind::DynamicUpdateSlice || inst.kind() == OpKind::Scatter)
       return std::nullopt;
+    if (loops_before_.WouldKeep(inst, *group.root)) return std::nullopt;
     if (inst.kind() == OpKind::Concatenate && inst.operand_count() > kMaxConcatenated) return std::nullopt;
     if (group.root->shape().IsTuple() && group.root->kind() != OpKind::Reduce) return std::nullopt;
     if (inst.kind() == OpKind::Reduce && group.reductions >= options_.max_reductions) return std::nullopt;
@@ -338,6 +340,7 @@ class Grouper {
   const Machine& machine_;
   llvm::DenseMap<const Instruction*, size_t> places_;
   llvm::DenseMap<const Instruction*, llvm::DenseMap<const Instruction*, Places>> operand_places_;
+  LoopsBefore loops_before_;
   size_t last_of_several_ = 0;                   // the last place of a root of a group with several outputs
   llvm::DenseSet<const Instruction*> in_order_;  // folds that several groups compute
   std::deque<Group> groups_;                     // users before what they read

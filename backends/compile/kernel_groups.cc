@@ -86,7 +86,43 @@ bool MayReadTarget(const Instruction& inst, const Group& group, const Maps& maps
   return SameDims(inst.shape(), group.root->operand(1)->shape());
 }
 
+/// The value that a reader keeps which computes the operand by itself, as it surely does with what is made of
+/// next to nothing.
+const Instruction& Kept(const Instruction& operand) {
+  const Instruction* at = &operand;
+  while (at->kind() == OpKind::Broadcast || at->kind() == OpKind::Convert || at->kind() == OpKind::Reshape ||
+         at->kind() == OpKind::Bitcast)
+    at = at->operand(0);
+  return *at;
+}
+
 }  // namespace
+
+LoopsBefore::LoopsBefore(llvm::ArrayRef<Instruction*> order) {
+  for (const Instruction* inst : order) {
+    int32_t count = 0;
+    for (const Instruction* operand : inst->operands())
+      count = std::max(count, count_.lookup(operand) + (operand->kind() == OpKind::While ? 1 : 0));
+    if (count > 0) count_[inst] = count;
+  }
+}
+
+bool LoopsBefore::WouldKeep(const Instruction& inst, const Instruction& reader) const {
+  // Less is not worth a launch.
+  constexpr int64_t kBytes = int64_t{1} << 20;
+  const int32_t before = count_.lookup(&inst), after = count_.lookup(&reader);
+  if (before == after) return false;
+  const auto is_there = [&](const Instruction& value) {
+    return value.kind() == OpKind::Parameter || value.kind() == OpKind::Constant ||
+           value.kind() == OpKind::Iota ||
+           llvm::any_of(value.users(), [&](const Instruction* user) { return count_.lookup(user) >= after; });
+  };
+  int64_t kept = 0;
+  for (const Instruction* operand : inst.operands())
+    if (const Instruction& value = Kept(*operand); value.shape().IsArray() && !is_there(value))
+      kept += ByteSize(value.shape());
+  return kept > ByteSize(inst.shape()) + kBytes;
+}
 
 bool MayJoin(const Instruction& inst, const Group& group, const Maps& maps, const Machine& machine) {
   return MayReadTarget(inst, group, maps) && !IsFoldedAgain(inst, group, maps, machine) &&

@@ -35,6 +35,20 @@ struct Group {
   }
 };
 
+/// How many loops must have ended one after the other before each instruction of a computation.
+class LoopsBefore {
+ public:
+  LoopsBefore() = default;
+  /// `order`: operands before their users.
+  explicit LoopsBefore(llvm::ArrayRef<Instruction*> order);
+  /// Whether what is computed with its reader only when another loop has ended keeps clearly more bytes
+  /// through that loop than it has itself.
+  [[nodiscard]] bool WouldKeep(const Instruction& inst, const Instruction& reader) const;
+
+ private:
+  llvm::DenseMap<const Instruction*, int32_t> count_;  // nothing of those before all loops
+};
+
 /// Whether the nest of the root computes each element of the product once, its rows and columns in loops of
 /// their own.
 bool IsOfNest(const Instruction& product, const Group& group, const Maps& maps);

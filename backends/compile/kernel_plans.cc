@@ -7,6 +7,7 @@
 #include "backends/kernel/interleave.h"
 #include "backends/kernel/routine.h"
 #include "backends/kernel/row_blocks.h"
+#include "backends/kernel/rows_in_place.h"
 #include "backends/kernel/schedule.h"
 #include "backends/kernel/share.h"
 #include "backends/kernel/threads.h"
@@ -110,6 +111,23 @@ Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machin
                    "%{0}, which is computed in several places, would be folded in several orders",
                    (*differ.begin())->name());
   }
+}
+
+bool MayWriteOver(const Instruction& fusion, int64_t operand, int64_t output, const Machine& machine) {
+  const Shape& from = fusion.operand(operand)->shape();
+  const Shape& to = output < 0 ? fusion.shape() : fusion.shape().tuple_shapes()[static_cast<size_t>(output)];
+  const std::optional<KernelConfig> config = KernelConfigOf(fusion);
+  if (machine.gpu.block == 0 || !config || !config->schedule || ByteSize(from) != ByteSize(to)) return false;
+  const Result<kernel::Schedule> schedule = kernel::ParseSchedule(*config->schedule);
+  Result<kernel::LoweredKernel> lowered = kernel::Lower(*fusion.callee(), "k", machine.kernels);
+  if (!schedule || !lowered || !lowered->in_place.empty()) return false;
+  kernel::Kernel& kernel = lowered->kernel;
+  kernel::FoldConstants(kernel);
+  kernel::MergeLoops(kernel);
+  kernel::RemoveDuplicates(kernel);
+  const auto first = static_cast<int64_t>(fusion.callee()->parameters().size());
+  return kernel::MayWriteOver(kernel, *schedule, static_cast<kernel::BufferId>(operand),
+                              static_cast<kernel::BufferId>(first + std::max<int64_t>(output, 0)));
 }
 
 Result<KernelAlternatives> AlternativesOf(const Instruction& fusion, const Machine& machine) {

@@ -40,7 +40,7 @@ class BufferAssigner {
         options_(options),
         flow_(*result.flow_),
         timeline_(*result.timeline_),
-        ordering_(flow_, timeline_, options.order),
+        ordering_(flow_, timeline_, options.order, options.may_write_over),
         ranges_(ValueLiveRanges(flow_, timeline_)) {}
 
   Status Run() {

@@ -47,8 +47,8 @@ class Timeline {
 class Ordering {
  public:
   enum class Kind : uint8_t { Dependency, Sequential };
-  Ordering(const Dataflow& flow, const Timeline& timeline, Kind kind)
-      : flow_(flow), timeline_(timeline), kind_(kind) {}
+  Ordering(const Dataflow& flow, const Timeline& timeline, Kind kind, MayWriteOver of_code = nullptr)
+      : flow_(flow), timeline_(timeline), kind_(kind), sharing_(std::move(of_code)) {}
 
   /// The read is over when `value` is written, or `value` is written over what is read element by element.
   bool UseBeforeDefinition(const Use& use, Place value) const;

@@ -231,15 +231,19 @@ bool SharingRules::MayShare(const Instruction& user, int64_t operand, llvm::Arra
   if (!index.empty() || output.size() > 1) return false;
   const Shape& from = user.operand(operand)->shape();
   const Shape* to = user.shape().Subshape(output);
-  if (!from.IsArray() || !to || !to->IsArray() || !(from == *to)) return false;
-  if (user.kind() == OpKind::Copy) return false;
+  if (!from.IsArray() || !to || !to->IsArray() || user.kind() == OpKind::Copy) return false;
   if (user.kind() == OpKind::Fusion) return FusionMayShare(user, operand, output.empty() ? -1 : output[0]);
+  if (!(from == *to)) return false;
   return output.empty() && user.info().Is(kElementwise);
 }
 
 bool SharingRules::FusionMayShare(const Instruction& fusion, int64_t operand, int64_t output) {
   const auto [it, fresh] = fusions_.try_emplace({&fusion, {operand, output}}, false);
   if (!fresh || fusion.callees().empty()) return it->second;
+  if (of_code_)
+    if (const std::optional<bool> known = of_code_(fusion, operand, output)) return it->second = *known;
+  const Shape& to = output < 0 ? fusion.shape() : fusion.shape().tuple_shapes()[static_cast<size_t>(output)];
+  if (!(fusion.operand(operand)->shape() == to)) return false;
   const Computation& body = *fusion.callee();
   const Instruction* root = body.root();
   if (operand >= static_cast<int64_t>(body.parameters().size()) || !root) return false;

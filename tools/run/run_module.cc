@@ -250,6 +250,8 @@ Status ModuleRunner::CheckProgramMemory() {
   }
   result_.temp_bytes = memory_->temporaries;
   result_.peak_bytes = memory_->peak();
+  // A GPU that runs it says what it has when memory is taken: its description may be another's.
+  if (memory_->device_memory > 0 && !options_.compile_only) memory_->device_memory = INT64_MAX;
   const int64_t here = options_.run_device ? 1 : devices_.total() / options_.processes;
   return CheckMemoryPlan(*memory_, here, options_.memory_limit.bytes);
 }

@@ -2,6 +2,7 @@
 
 #include "backends/compile/build.h"
 #include "backends/compile/kernel_ops.h"
+#include "backends/compile/kernel_plans.h"
 #include "backends/compile/program_binary.h"
 #include "backends/gpu/runtime/steps.h"
 #include "backends/gpu/runtime/turns.h"
@@ -130,17 +131,25 @@ class Builder {
 
 }  // namespace
 
-BufferOptions PlacementOptions() {
+BufferOptions PlacementOptions(const compile::Machine& machine) {
   BufferOptions options;
   options.alignment = kDeviceAlignment;
-  options.share_operands = false;
+  options.may_write_over = [&machine](const Instruction& fusion, int64_t operand,
+                                      int64_t output) -> std::optional<bool> {
+    const auto does = [&](const LibraryInfo& library) {
+      return library.concerns(fusion) && library.describe(fusion).has_value();
+    };
+    if (llvm::any_of(Libraries(), does)) return false;
+    if (compile::MayWriteOver(fusion, operand, output, machine)) return true;
+    return std::nullopt;
+  };
   return options;
 }
 
 Result<std::unique_ptr<Program>> BuildProgram(std::unique_ptr<Module> module, const Target& target,
                                               const compile::Machine& machine, bool make_code) {
-  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*module, PlacementOptions()));
-  auto program = std::make_unique<Program>(target);
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(*module, PlacementOptions(machine)));
+  auto program = std::make_unique<Program>(target, machine);
   program->module = std::move(module);
   HLO_CHECK_OK(Builder(*program, machine).Build(assignment, make_code));
   SetFindings(*program->module, nullptr);
@@ -154,8 +163,9 @@ std::string ToBinary(const Program& program) {
 }
 
 std::unique_ptr<Program> LoadProgram(std::unique_ptr<Module> module, const Target& target,
-                                     llvm::StringRef bytes, llvm::StringRef code) {
-  auto program = std::make_unique<Program>(target);
+                                     const compile::Machine& machine, llvm::StringRef bytes,
+                                     llvm::StringRef code) {
+  auto program = std::make_unique<Program>(target, machine);
   program->module = std::move(module);
   BinaryReader reader(bytes);
   Read(reader, *program);

@@ -6,9 +6,9 @@
 
 namespace hlo::gpu {
 
-/// How values are placed: kernels read what they do not write through the read-only cache, so results take
-/// no place of operands but where they must.
-BufferOptions PlacementOptions();
+/// How values are placed: results of kernels may take the place of operands, but not where a library could do
+/// the work, which writes over none. `machine` must outlive the options.
+BufferOptions PlacementOptions(const compile::Machine& machine);
 
 /// The steps, buffers and PTX of a module that the pipeline of a level left; without `make_code` no PTX, for
 /// who only looks at the steps. Errors: what buffer assignment reports, kernel-schedule, compile-kernels.
@@ -20,6 +20,7 @@ std::string ToBinary(const Program& program);
 /// The same program of an equal module, these bytes and its code (KernelTable::ToBinary()). Null if they do
 /// not fit together.
 std::unique_ptr<Program> LoadProgram(std::unique_ptr<Module> module, const Target& target,
-                                     llvm::StringRef bytes, llvm::StringRef code);
+                                     const compile::Machine& machine, llvm::StringRef bytes,
+                                     llvm::StringRef code);
 
 }  // namespace hlo::gpu

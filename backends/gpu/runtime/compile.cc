@@ -87,7 +87,10 @@ class GpuExecutable final : public Executable {
   }
   [[nodiscard]] const Module& module() const override { return *program_->module; }
   [[nodiscard]] std::optional<MemoryPlan> Memory() const override {
-    return compile::PlanMemory(*program_->module, gpu::PlacementOptions());
+    MemoryPlan plan = compile::PlanMemory(*program_->module, gpu::PlacementOptions(program_->machine));
+    // What is emulated is part of the machine.
+    if (!platform_.emulated) plan.device_memory = program_->target.memory_bytes;
+    return plan;
   }
 
  private:
@@ -160,13 +163,15 @@ class GpuExecutable final : public Executable {
   mutable std::map<int, std::unique_ptr<LoadedProgram>> loaded_;  // by the number of the GPU
 };
 
+compile::Machine MachineFor(const GpuRunOptions& options) {
+  return options.machine != nullptr ? *options.machine : gpu::MachineOf(options.target);
+}
+
 /// `prepared` sees the module that the passes left.
 Result<std::unique_ptr<Program>> MakeProgram(const Module& module, const GpuRunOptions& options,
                                              bool make_code,
                                              llvm::function_ref<void(const Module&)> prepared) {
-  std::optional<compile::Machine> own;
-  if (options.machine == nullptr) own = gpu::MachineOf(options.target);
-  const compile::Machine& machine = own ? *own : *options.machine;
+  const compile::Machine machine = MachineFor(options);
   std::unique_ptr<Module> copy = module.Clone();
   HLO_CHECK_OK(compile::CheckKernels(*copy, machine));
   const bool libraries = gpu::UsesLibraries(options.libraries, options.platform.emulated);
@@ -206,7 +211,8 @@ Result<std::unique_ptr<Program>> CompileProgram(const Module& module, const GpuR
   ProgramCache cache(module, key, options.store);
   std::string why;
   if (auto entry = cache.Load(why)) {
-    auto program = gpu::LoadProgram(std::move(entry->module), options.target, entry->program, entry->code);
+    auto program = gpu::LoadProgram(std::move(entry->module), options.target, MachineFor(options),
+                                    entry->program, entry->code);
     if (program != nullptr) return program;
     why = ProgramCache::Unfit();
   }

@@ -25,8 +25,8 @@ LibraryStep LibraryStepOf(const Step& step) {
   LibraryStep found;
   for (const LibraryInfo& library : Libraries()) {
     if (!library.concerns(*step.instruction)) continue;
-    if (const char* const why = WhyNot(step)) return {&library, nullptr, why};
     auto work = library.describe(*step.instruction);
+    if (const char* const why = work ? WhyNot(step) : nullptr) return {&library, nullptr, why};
     if (work) return {&library, std::move(*work), ""};
     if (found.library == nullptr) found = {&library, nullptr, std::move(work).error().message};
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/compile/machine.h"
 #include "backends/compile/program.h"
 #include "backends/gpu/libraries/library.h"
 #include "backends/gpu/runtime/kernel_table.h"
@@ -147,10 +148,12 @@ inline const StepRunner& RunnerOf(const Step& step) { return static_cast<const S
 Status RunSequence(const Sequence& sequence, Frame& frame);
 
 struct Program : compile::Program {
-  explicit Program(Target of) : target(std::move(of)), kernels(target) {}
+  Program(Target of, const compile::Machine& machine_of)
+      : target(std::move(of)), machine(machine_of), kernels(target) {}
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   Target target;
+  compile::Machine machine;  // that its kernels were made for
   KernelTable kernels;
   StreamPlan streams;
   mutable ExecutionPlans plans;  // of called computations that the evaluator runs

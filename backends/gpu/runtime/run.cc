@@ -113,7 +113,7 @@ Result<CuDevicePtr> LoadedProgram::Allocate(int64_t bytes, const char* what,
     size_t free = 0, total = 0;
     if (error.id != "limit-memory" || !gpu_->Call(&DriverApi::MemGetInfo, &free, &total))
       return Error(std::move(error));
-    const MemoryPlan plan = compile::PlanMemory(*program_.module, PlacementOptions());
+    const MemoryPlan plan = compile::PlanMemory(*program_.module, PlacementOptions(program_.machine));
     Diagnostic told =
         MakeError("limit-memory", {}, "the GPU has no memory for {0}: {1} bytes, {2} of {3} are free", what,
                   bytes, free, total);
