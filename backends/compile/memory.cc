@@ -3,7 +3,10 @@
 namespace hlo::compile {
 namespace {
 
-const char* KindText(const Allocation& allocation) {
+/// `last`: the end of the program.
+const char* KindText(const Allocation& allocation, const AssignedValue& value, int64_t last) {
+  // It lies where a result will.
+  if (allocation.kind == AllocationKind::LiveOut && value.live.end < last) return "temp";
   switch (allocation.kind) {
     case AllocationKind::Parameter: return "argument";
     case AllocationKind::Constant: return "constant";
@@ -26,13 +29,14 @@ MemoryPlan PlanMemory(const Module& module, const BufferOptions& options) {
   plan.peak_at = assignment->peak().instruction;
   plan.peak_time = assignment->peak().time;
   plan.length = assignment->timeline().length();
+  const int64_t last = assignment->timeline().length() - 1;
   for (const Allocation& allocation : assignment->allocations()) {
     if (allocation.kind == AllocationKind::ThreadLocal || allocation.kind == AllocationKind::TupleTable)
       continue;
     if (allocation.kind == AllocationKind::Parameter && allocation.live_out) plan.aliased += allocation.size;
     for (const AssignedValue& value : allocation.values)
-      plan.values.push_back({value.instruction, assignment->IndexOf(value), KindText(allocation), value.size,
-                             value.live.start, value.live.end});
+      plan.values.push_back({value.instruction, assignment->IndexOf(value), KindText(allocation, value, last),
+                             value.size, value.live.start, value.live.end});
   }
   plan.results += plan.aliased;
   llvm::sort(plan.values, [](const auto& a, const auto& b) {

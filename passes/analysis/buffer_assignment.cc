@@ -1,115 +1,19 @@
-#include "passes/analysis/buffer_assignment.h"
+#include "passes/analysis/buffer_assigner.h"
 
 #include <map>
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
+#include "passes/analysis/heap_rooms.h"
 
 namespace hlo {
 namespace {
-
-/// Values that go into one allocation at one offset.
-struct Group {
-  std::vector<Place> values;  // by definition
-  std::vector<Place> last;    // of these, those in use until `live` ends
-  int64_t size = 0;
-  int64_t memory_space = 0;
-  LiveRange live;
-  AllocationKind kind = AllocationKind::Temp;
-  bool live_out = false;
-  Place owner = kNoPlace;  // the entry parameter or constant
-  size_t merged_into = SIZE_MAX;
-};
 
 int64_t MemorySpace(const Shape& shape) {
   return shape.IsArray() && shape.has_layout() ? shape.layout().memory_space : 0;
 }
 
-bool FitsOver(const Group& group, const Allocation& allocation) {
-  if (allocation.memory_space != group.memory_space || allocation.size < group.size) return false;
-  return allocation.size == group.size || !(group.live_out || allocation.live_out);
-}
-
 }  // namespace
-
-/// Computes a BufferAssignment step by step.
-class BufferAssigner {
- public:
-  BufferAssigner(BufferAssignment& result, const BufferOptions& options)
-      : result_(result),
-        options_(options),
-        flow_(*result.flow_),
-        timeline_(*result.timeline_),
-        ordering_(flow_, timeline_, options.order, options.may_write_over),
-        ranges_(ValueLiveRanges(flow_, timeline_)) {}
-
-  Status Run() {
-    result_.slices_.resize(flow_.place_count());
-    HLO_CHECK_OK(MakeGroups());
-    MarkEntry();
-    if (options_.order == Ordering::Kind::Sequential && options_.share_operands) ShareWithOperands();
-    Fixed();
-    HLO_CHECK_OK(options_.order == Ordering::Kind::Sequential ? PackTemps() : ReuseAllocations());
-    HLO_CHECK_OK(TupleTables());
-    HLO_CHECK_OK(ThreadLocals());
-    Finish();
-    return {};
-  }
-
- private:
-  Result<int64_t> Size(Place place) const {
-    const int64_t bytes = BufferBytes(flow_.shape(place));
-    if (bytes >= 0) return bytes;
-    return Error("pass-buffers-size", flow_.instruction(place).loc(),
-                 "the size of {0}, {1}, cannot be counted in 64 bits", flow_.Name(place), flow_.shape(place));
-  }
-  [[nodiscard]] const LiveRange& Range(Place place) const { return ranges_[static_cast<size_t>(place)]; }
-  size_t AddAllocation(AllocationKind kind, int64_t size, int64_t memory_space) {
-    Allocation allocation;
-    allocation.kind = kind;
-    allocation.size = size;
-    allocation.memory_space = memory_space;
-    result_.allocations_.push_back(std::move(allocation));
-    return result_.allocations_.size() - 1;
-  }
-  void Assign(const Group& group, size_t allocation, int64_t offset) {
-    for (const Place value : group.values) AssignValue(value, allocation, offset, group.size);
-    if (group.live_out) result_.allocations_[allocation].live_out = true;
-  }
-  void AssignValue(Place value, size_t allocation, int64_t offset, int64_t size) {
-    result_.slices_[static_cast<size_t>(value)] = {static_cast<int64_t>(allocation), offset, size};
-    result_.allocations_[allocation].values.push_back(
-        {&flow_.instruction(value), value, 0, offset, size, Range(value)});
-  }
-
-  Status TooLarge() const {
-    return Error("pass-buffers-size", flow_.module().entry()->loc(),
-                 "the temporaries of module {0} need more bytes than can be addressed",
-                 flow_.module().name());
-  }
-  Status MakeGroups();
-  void MarkEntry();
-  void ShareWithOperands();
-  bool MayTakePlace(const Group& operand, const Group& group, Place result) const;
-  size_t GroupOf(Place value);
-  void Fixed();
-  Status PackTemps();
-  Status PackHeap(AllocationKind kind, int64_t memory_space, llvm::ArrayRef<Group> members);
-  Status ReuseAllocations();
-  Status JoinTemps();
-  Status TupleTables();
-  Status ThreadLocals();
-  void Finish();
-
-  BufferAssignment& result_;
-  const BufferOptions& options_;
-  const Dataflow& flow_;
-  const Timeline& timeline_;
-  Ordering ordering_;
-  std::vector<LiveRange> ranges_;
-  std::vector<Group> groups_;
-  llvm::DenseMap<Place, size_t> group_of_;  // by Dataflow::Buffer
-};
 
 Status BufferAssigner::MakeGroups() {
   auto classes = BufferClasses(flow_, timeline_);
@@ -246,105 +150,34 @@ Status BufferAssigner::PackHeap(AllocationKind kind, int64_t memory_space, llvm:
   return {};
 }
 
+/// What fits into memory of results before they are there.
+void BufferAssigner::PlaceInResults() {
+  std::vector<HeapRoom> rooms;
+  std::vector<size_t> allocations;
+  for (const Group& group : groups_) {
+    if (group.kind != AllocationKind::LiveOut || group.merged_into != SIZE_MAX || group.memory_space != 0)
+      continue;
+    rooms.push_back({group.size, group.live.start});
+    allocations.push_back(
+        static_cast<size_t>(result_.slices_[static_cast<size_t>(group.values.front())].allocation));
+  }
+  std::vector<HeapBuffer> buffers;
+  for (const Group& group : groups_)
+    buffers.push_back({group.IsTemp() && group.memory_space == 0 ? group.size : 0, group.live});
+  const std::vector<RoomPlace> places = PlaceInRooms(rooms, buffers, options_.alignment);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (places[i].room < 0) continue;
+    groups_[i].in_result = true;
+    Assign(groups_[i], allocations[static_cast<size_t>(places[i].room)], places[i].offset);
+  }
+}
+
 Status BufferAssigner::PackTemps() {
+  if (options_.use_results) PlaceInResults();
   std::map<int64_t, std::vector<Group>> spaces;
   for (const Group& group : groups_)
-    if (group.kind == AllocationKind::Temp && group.merged_into == SIZE_MAX && group.size > 0)
-      spaces[group.memory_space].push_back(group);
+    if (group.IsTemp() && !group.in_result && group.size > 0) spaces[group.memory_space].push_back(group);
   for (const auto& [space, members] : spaces) HLO_CHECK_OK(PackHeap(AllocationKind::Temp, space, members));
-  return {};
-}
-
-/// Without a schedule: largest first, each into the allocation of an operand, the first other one that has
-/// room in every order, or a new one.
-Status BufferAssigner::ReuseAllocations() {
-  constexpr size_t kTries = 128;
-  std::vector<const Group*> sorted;
-  for (const Group& group : groups_)
-    if (group.kind == AllocationKind::LiveOut || (group.kind == AllocationKind::Temp && group.size > 0))
-      sorted.push_back(&group);
-  const auto key = [](const Group* g) {
-    return std::tuple(-g->size, !g->live_out, g->live.start, g->values[0]);
-  };
-  llvm::sort(sorted, [&](const Group* a, const Group* b) { return key(a) < key(b); });
-  // The values of each allocation by definition: neighbours tell whether another fits between.
-  using Chain = std::map<std::pair<int64_t, Place>, Place>;
-  llvm::DenseMap<size_t, Chain> chains;
-  std::vector<size_t> open;
-  const auto fits = [&](const Group& group, size_t at) {
-    if (!FitsOver(group, result_.allocations_[at])) return false;
-    const Chain& chain = chains[at];
-    return llvm::all_of(group.values, [&](Place value) {
-      const auto next = chain.lower_bound({Range(value).start, value});
-      if (next != chain.end() && !ordering_.Before(value, next->second)) return false;
-      return next == chain.begin() || ordering_.Before(std::prev(next)->second, value);
-    });
-  };
-  for (const Group* group : sorted) {
-    std::optional<size_t> found;
-    for (const Instruction* operand : flow_.instruction(group->values.front()).operands()) {
-      const int64_t at = result_.slices_[static_cast<size_t>(flow_.Value(flow_.Of(*operand)))].allocation;
-      if (at >= 0 && chains.contains(static_cast<size_t>(at)) && fits(*group, static_cast<size_t>(at)))
-        found = static_cast<size_t>(at);
-      if (found) break;
-    }
-    size_t tries = 0;
-    for (auto it = open.begin(); !found && it != open.end() && tries < kTries; ++it) {
-      if (result_.allocations_[*it].memory_space != group->memory_space) continue;
-      ++tries;
-      if (fits(*group, *it)) found = *it;
-    }
-    if (!found) {
-      found = AddAllocation(group->kind, group->size, group->memory_space);
-      open.push_back(*found);
-    }
-    if (group->live_out) result_.allocations_[*found].kind = AllocationKind::LiveOut;
-    for (const Place value : group->values) chains[*found][{Range(value).start, value}] = value;
-    Assign(*group, *found, 0);
-  }
-  return JoinTemps();
-}
-
-/// The temporary allocations of a memory space become one.
-Status BufferAssigner::JoinTemps() {
-  std::vector<Allocation> kept;
-  std::map<int64_t, Allocation> joined;
-  std::vector<int64_t> base(result_.allocations_.size(), -1);
-  for (size_t i = 0; i < result_.allocations_.size(); ++i) {
-    Allocation& from = result_.allocations_[i];
-    if (from.kind != AllocationKind::Temp) continue;
-    Allocation& to = joined[from.memory_space];
-    to.kind = AllocationKind::Temp;
-    to.memory_space = from.memory_space;
-    base[i] = (to.size + options_.alignment - 1) / options_.alignment * options_.alignment;
-    if (llvm::AddOverflow(base[i], from.size, to.size) || to.size > INT64_MAX / 4) return TooLarge();
-    for (AssignedValue& value : from.values) {
-      value.offset += base[i];
-      to.values.push_back(value);
-    }
-  }
-  std::vector<int64_t> renamed(result_.allocations_.size(), -1);
-  for (size_t i = 0; i < result_.allocations_.size(); ++i) {
-    if (base[i] >= 0) continue;
-    renamed[i] = static_cast<int64_t>(kept.size());
-    kept.push_back(std::move(result_.allocations_[i]));
-  }
-  std::map<int64_t, int64_t> number;
-  for (auto& [space, allocation] : joined) {
-    number[space] = static_cast<int64_t>(kept.size());
-    kept.push_back(std::move(allocation));
-  }
-  for (BufferSlice& slice : result_.slices_) {
-    if (slice.allocation < 0) continue;
-    const auto old = static_cast<size_t>(slice.allocation);
-    if (base[old] >= 0) {
-      slice.offset += base[old];
-      slice.allocation = number[result_.allocations_[old].memory_space];
-    } else {
-      slice.allocation = renamed[old];
-    }
-  }
-  result_.allocations_ = std::move(kept);
   return {};
 }
 
@@ -427,7 +260,7 @@ void BufferAssigner::Finish() {
     });
   }
   for (const Group& group : groups_)
-    if (group.kind == AllocationKind::Temp && group.merged_into == SIZE_MAX)
+    if (group.IsTemp() && !group.in_result)
       temps.push_back(
           {(group.size + options_.alignment - 1) / options_.alignment * options_.alignment, group.live});
   const HeapPeak peak = LiveBytesPeak(temps);

@@ -27,6 +27,8 @@ struct BufferOptions {
   int64_t red_zone = 0;
   /// Results may take the place of operands that die and are read elementwise.
   bool share_operands = true;
+  /// Temporaries may lie where results will.
+  bool use_results = false;
   /// Decides about fusions; none: those that read elementwise do.
   MayWriteOver may_write_over = nullptr;
 };

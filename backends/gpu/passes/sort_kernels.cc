@@ -1,13 +1,16 @@
 // sort-kernels: makes a kernel of every sort whose rows a block of threads sorts.
 //
 // Requires row-major. Preserves flat-calls, fusions, row-major. Rows are those of arrays [rows, elements], as
-// sort-by-exchanges leaves them.
+// sort-by-exchanges leaves them. What a kernel made element by element for the sort alone is made as the rows
+// are read.
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/pass.h"
+#include "passes/rewrite/edit.h"
 #include "passes/rewrite/expander.h"
+#include "passes/rewrite/fuse.h"
 
 namespace hlo::gpu {
 namespace {
@@ -23,6 +26,29 @@ bool IsOfRows(const Instruction& sort, const compile::Machine& machine) {
          shape.dim(1) <= kernel::LongestSortedRow(sort, machine.kernels);
 }
 
+/// A kernel whose elements cost no more where they are read.
+bool IsMadeByElement(const Instruction& inst) {
+  if (inst.kind() != OpKind::Fusion || inst.users().size() != 1 || inst.IsRoot() || !HasNoOrder(inst) ||
+      !inst.shape().IsArray() || !compile::KernelConfigOf(inst))
+    return false;
+  return llvm::all_of(inst.callee()->instructions(), [](const Instruction* at) {
+    const bool is_same =
+        at->kind() == OpKind::BitcastConvert && SameDims(at->shape(), at->operand(0)->shape());
+    return is_same || at->info().Is(kElementwise) || at->kind() == OpKind::Broadcast ||
+           at->kind() == OpKind::Iota || at->kind() == OpKind::Constant || at->kind() == OpKind::Parameter;
+  });
+}
+
+/// The sort's kernel, `fusion`, makes its operands where it can.
+void TakeIn(Instruction* fusion) {
+  const std::vector<Instruction*> operands(fusion->operands().begin(), fusion->operands().end());
+  for (Instruction* operand : operands) {
+    if (!IsMadeByElement(*operand)) continue;
+    InlineCall(FuseProducer(fusion, operand));
+    RemoveIfDead(operand);
+  }
+}
+
 Result<bool> RunSortKernels(Module& module, const NoPassOptions&, PassContext& context) {
   const compile::Machine& machine = compile::MachineOf(context);
   bool changed = false;
@@ -31,7 +57,9 @@ Result<bool> RunSortKernels(Module& module, const NoPassOptions&, PassContext& c
     for (Instruction* inst : computation->PostOrder()) {
       if (inst->kind() != OpKind::Sort || !IsOfRows(*inst, machine)) continue;
       if (!context.TakeRewrite()) return changed;
-      compile::SinkConstants(compile::WrapInKernel(inst));
+      Instruction* const fusion = compile::WrapInKernel(inst);
+      TakeIn(fusion);
+      compile::SinkConstants(fusion);
       changed = true;
     }
   }

@@ -134,6 +134,7 @@ class Builder {
 BufferOptions PlacementOptions(const compile::Machine& machine) {
   BufferOptions options;
   options.alignment = kDeviceAlignment;
+  options.use_results = true;
   options.may_write_over = [&machine](const Instruction& fusion, int64_t operand,
                                       int64_t output) -> std::optional<bool> {
     const auto does = [&](const LibraryInfo& library) {
