@@ -181,10 +181,16 @@ class Grouper {
     const int64_t in_loops =
         llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
     const auto ways = static_cast<int64_t>(maps.size());
-    if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > options_.max_instructions)
+    if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > MostInstructions(group))
       return std::nullopt;
     if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
     return MayJoin(inst, group, maps, machine_) ? std::optional(std::move(maps)) : std::nullopt;
+  }
+
+  /// Each element of a concatenation is made of one of its operands.
+  [[nodiscard]] int64_t MostInstructions(const Group& group) const {
+    const bool one_of_many = machine_.gpu.block > 0 && group.root->kind() == OpKind::Concatenate;
+    return options_.max_instructions * (one_of_many ? kMaxConcatenated : 1);
   }
 
   /// The numbers of the user's operands that are this one; of many operands they are remembered.
@@ -244,12 +250,51 @@ class Grouper {
     saved -= repeated;
     // Every group but one reads again what it is made of.
     if (const int64_t again = reads - (stored ? 0 : 1); again > 0) {
+      // Masks would be kept from the way there to the way back, beside what they are made of.
+      if (machine_.gpu.block > 0 && IsPred(inst.shape().element_type()) && !joins &&
+          IsMadeOfWhatIsRead(inst, fitting))
+        return work <= saved;
       int64_t read = 0;
       for (const Instruction* operand : inst.operands()) read += std::min(BytesBehind(*operand), bytes);
       saved -= static_cast<double>(again) * static_cast<double>(read) *
                static_cast<double>(machine_.OperationsPerByte(read));
     }
     return work <= saved;
+  }
+
+  /// Whether the group reads the value, or a cheap function of it in `steps` that it will take in.
+  [[nodiscard]] bool WillRead(const Group& group, const Instruction& value, int steps) const {
+    for (const Instruction* user : value.users()) {
+      const auto found = of_.find(user);
+      if (found != of_.end() ? llvm::is_contained(found->second, &group)
+                             : steps > 1 && user->info().Is(kElementwise) && IsCheap(*user) &&
+                                   WillRead(group, *user, steps - 1))
+        return true;
+    }
+    return false;
+  }
+
+  /// Whether it takes few cheap steps to make it of what all these groups read in any case.
+  [[nodiscard]] bool IsMadeOfWhatIsRead(const Instruction& inst,
+                                        llvm::ArrayRef<std::pair<Group*, Maps>> fitting) const {
+    constexpr size_t kMostSteps = 12;  // in all
+    constexpr int kSteps = 4;          // before one is a part of a group
+    llvm::SmallVector<const Instruction*, 16> todo = {&inst};
+    llvm::DenseSet<const Instruction*> seen = {&inst};
+    while (!todo.empty()) {
+      const Instruction* at = todo.pop_back_val();
+      for (const Instruction* operand : at->operands()) {
+        const bool is_small =
+            BytesBehind(*operand) * machine_.kernels.vectors.full_row <= ByteSize(inst.shape());
+        if (is_small || !seen.insert(operand).second) continue;
+        if (llvm::all_of(fitting,
+                         [&](const auto& entry) { return WillRead(*entry.first, *operand, kSteps); }))
+          continue;
+        if (!operand->info().Is(kElementwise) || !IsCheap(*operand) || seen.size() > kMostSteps) return false;
+        todo.push_back(operand);
+      }
+    }
+    return true;
   }
 
   /// Whether to compute it again beats reading it once more in a kernel of its own.

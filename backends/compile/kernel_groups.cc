@@ -90,9 +90,7 @@ bool MayReadTarget(const Instruction& inst, const Group& group, const Maps& maps
 /// next to nothing.
 const Instruction& Kept(const Instruction& operand) {
   const Instruction* at = &operand;
-  while (at->kind() == OpKind::Broadcast || at->kind() == OpKind::Convert || at->kind() == OpKind::Reshape ||
-         at->kind() == OpKind::Bitcast)
-    at = at->operand(0);
+  while (at->info().Is(kRearranges) || at->kind() == OpKind::Convert) at = at->operand(0);
   return *at;
 }
 
@@ -113,8 +111,7 @@ bool LoopsBefore::WouldKeep(const Instruction& inst, const Instruction& reader) 
   const int32_t before = count_.lookup(&inst), after = count_.lookup(&reader);
   if (before == after) return false;
   const auto is_there = [&](const Instruction& value) {
-    return value.kind() == OpKind::Parameter || value.kind() == OpKind::Constant ||
-           value.kind() == OpKind::Iota ||
+    return value.info().category == OpCategory::Source ||
            llvm::any_of(value.users(), [&](const Instruction* user) { return count_.lookup(user) >= after; });
   };
   int64_t kept = 0;

@@ -29,6 +29,8 @@ struct BufferOptions {
   bool share_operands = true;
   /// Temporaries may lie where results will.
   bool use_results = false;
+  /// Calls that read their operands until they end, whatever their computations do; none: as these say.
+  std::function<bool(const Instruction& call)> reads_to_end = nullptr;
   /// Decides about fusions; none: those that read elementwise do.
   MayWriteOver may_write_over = nullptr;
 };

@@ -243,14 +243,13 @@ Status ModuleRunner::CheckProgramMemory() {
     return {};
   memory_ = program_->Memory();
   if (memory_) SetMemoryNotes(LargestBuffers(*memory_, "note: "));
-  if (!memory_) {
-    if (options_.memory.empty()) return {};
+  if (!memory_ && options_.memory.empty()) return {};
+  if (!memory_)
     return Error("unavailable-feature", {}, "option '--memory': platform {0} does not plan its memory",
                  result_.platform);
-  }
   result_.temp_bytes = memory_->temporaries;
   result_.peak_bytes = memory_->peak();
-  // A GPU that runs it says what it has when memory is taken: its description may be another's.
+  // When it runs a GPU says what it has: its description may be another's.
   if (memory_->device_memory > 0 && !options_.compile_only) memory_->device_memory = INT64_MAX;
   const int64_t here = options_.run_device ? 1 : devices_.total() / options_.processes;
   return CheckMemoryPlan(*memory_, here, options_.memory_limit.bytes);

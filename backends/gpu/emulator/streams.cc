@@ -157,6 +157,11 @@ CuResult Streams::Do(size_t stream, const Operation& operation) {
 }
 
 CuResult Streams::Finish(size_t stream) {
+  // Others come along meanwhile, as far as chance has it.
+  for (size_t i = 0; seed_ != 0 && i < queues_.size(); ++i) {
+    const CuResult result = i != stream && Random() % 2 == 0 ? DoAll(i) : CuResult::Success;
+    if (result != CuResult::Success) return result;
+  }
   if (const CuResult result = DoAll(stream); result != CuResult::Success) return result;
   host_.Join(queues_[stream].clocks);
   Forget();

@@ -34,8 +34,8 @@ bool IsMadeByElement(const Instruction& inst) {
   return llvm::all_of(inst.callee()->instructions(), [](const Instruction* at) {
     const bool is_same =
         at->kind() == OpKind::BitcastConvert && SameDims(at->shape(), at->operand(0)->shape());
-    return is_same || at->info().Is(kElementwise) || at->kind() == OpKind::Broadcast ||
-           at->kind() == OpKind::Iota || at->kind() == OpKind::Constant || at->kind() == OpKind::Parameter;
+    return is_same || at->info().Is(kElementwise) || at->info().category == OpCategory::Source ||
+           at->kind() == OpKind::Broadcast;
   });
 }
 

@@ -131,16 +131,25 @@ class Builder {
 
 }  // namespace
 
+namespace {
+
+/// Whether a library can do it, all at once, where there is one.
+bool IsForLibrary(const Instruction& inst) {
+  return llvm::any_of(Libraries(), [&](const LibraryInfo& library) {
+    return library.concerns(inst) && library.describe(inst).has_value();
+  });
+}
+
+}  // namespace
+
 BufferOptions PlacementOptions(const compile::Machine& machine) {
   BufferOptions options;
   options.alignment = kDeviceAlignment;
   options.use_results = true;
+  options.reads_to_end = IsForLibrary;
   options.may_write_over = [&machine](const Instruction& fusion, int64_t operand,
                                       int64_t output) -> std::optional<bool> {
-    const auto does = [&](const LibraryInfo& library) {
-      return library.concerns(fusion) && library.describe(fusion).has_value();
-    };
-    if (llvm::any_of(Libraries(), does)) return false;
+    if (IsForLibrary(fusion)) return false;
     if (compile::MayWriteOver(fusion, operand, output, machine)) return true;
     return std::nullopt;
   };
