@@ -28,6 +28,23 @@ constexpr int64_t kWorthCode = 8192;              // bytes read and written by t
 constexpr int64_t kMostWork = 16;                 // bytes read and written by a body for each of these
 constexpr int64_t kHeavy = 8;  // what takes so many times as long as its bytes: products, sorts and so on
 
+struct DoubleBufferedLoopsOptions {
+  bool launches = false;
+  static llvm::ArrayRef<PassOptionRow> Rows() {
+    static constexpr PassOptionRow kRows[] = {
+        PassOption<&DoubleBufferedLoopsOptions::launches>(
+            "launches", "every copy costs the launch of a kernel, whatever its size"),
+    };
+    return kRows;
+  }
+};
+
+/// What nothing is done for when a program runs.
+bool IsFree(const Instruction& inst) {
+  const OpCategory category = Info(inst.kind()).category;
+  return category == OpCategory::Tuple || category == OpCategory::Source || inst.kind() == OpKind::Bitcast;
+}
+
 int64_t BytesOf(const Shape& shape) {
   int64_t bytes = 0;
   ForEachLeaf(shape, [&](const ShapeIndex&, const Shape& leaf) {
@@ -47,9 +64,7 @@ int64_t BytesTouched(const Computation& body) {
   int64_t bytes = 0;
   for (const Instruction* inst : body.instructions()) {
     const OpInfo& op = Info(inst->kind());
-    if (op.category == OpCategory::Tuple || op.category == OpCategory::Source ||
-        inst->kind() == OpKind::Bitcast)
-      continue;
+    if (IsFree(*inst)) continue;
     int64_t touched = BytesOf(inst->shape());
     for (const Instruction* operand : inst->operands()) touched += BytesOf(operand->shape());
     const bool light = inst->kind() == OpKind::Fusion || op.Is(kElementwise) || op.Is(kRearranges);
@@ -58,10 +73,16 @@ int64_t BytesTouched(const Computation& body) {
   return bytes;
 }
 
-bool IsWorthIt(const TupleLoop& loop) {
+bool IsWorthIt(const TupleLoop& loop, const DoubleBufferedLoopsOptions& options) {
+  if (loop.body->instruction_count() > kMostInstructions) return false;
+  if (options.launches) {
+    const auto copies = static_cast<int64_t>(loop.body->InstructionsOf(OpKind::Copy).size());
+    const int64_t steps =
+        llvm::count_if(loop.body->instructions(), [](const Instruction* inst) { return !IsFree(*inst); });
+    return copies > 0 && steps <= kMostWork * copies;
+  }
   const int64_t copied = BytesCopied(*loop.body);
-  return copied >= kWorthCode && loop.body->instruction_count() <= kMostInstructions &&
-         BytesTouched(*loop.body) <= kMostWork * copied;
+  return copied >= kWorthCode && BytesTouched(*loop.body) <= kMostWork * copied;
 }
 
 bool MayDoTwoAtOnce(const TupleLoop& loop) {
@@ -96,9 +117,9 @@ std::optional<LoopCount> CountOf(const TupleLoop& loop) {
   return counted;
 }
 
-bool DoTwoAtOnce(Instruction& inst, PassContext& context) {
+bool DoTwoAtOnce(Instruction& inst, const DoubleBufferedLoopsOptions& options, PassContext& context) {
   const auto loop = AsTupleLoop(inst);
-  if (!loop || !IsWorthIt(*loop) || !MayDoTwoAtOnce(*loop)) return false;
+  if (!loop || !IsWorthIt(*loop, options) || !MayDoTwoAtOnce(*loop)) return false;
   const auto counted = CountOf(*loop);
   if (!counted || !context.TakeRewrite()) return false;
   const int64_t odd = counted->count % 2, step = *counted->step;
@@ -108,18 +129,20 @@ bool DoTwoAtOnce(Instruction& inst, PassContext& context) {
   return true;
 }
 
-Result<bool> RunDoubleBufferedLoops(Module& module, const NoPassOptions& options, PassContext& context) {
-  HLO_TRY(const bool changed,
-          ForEachLoop(module, context, [&](Instruction* loop) { return DoTwoAtOnce(*loop, context); }));
+Result<bool> RunDoubleBufferedLoops(Module& module, const DoubleBufferedLoopsOptions& options,
+                                    PassContext& context) {
+  HLO_TRY(const bool changed, ForEachLoop(module, context, [&](Instruction* loop) {
+            return DoTwoAtOnce(*loop, options, context);
+          }));
   if (!changed) return false;
   RemoveUnreachableComputations(module);
   // It takes out the copies that are superfluous now.
-  HLO_TRY([[maybe_unused]] const bool copies, RunCopyInsertion(module, options, context));
+  HLO_TRY([[maybe_unused]] const bool copies, RunCopyInsertion(module, NoPassOptions(), context));
   return true;
 }
 
 }  // namespace
 
-HLO_DEFINE_PASS(DoubleBufferedLoops, NoPassOptions);
+HLO_DEFINE_PASS(DoubleBufferedLoops, DoubleBufferedLoopsOptions);
 
 }  // namespace hlo
