@@ -47,9 +47,10 @@ struct Analyses {
     loop.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
     loop.registerPass([&] { return llvm::FunctionAnalysisManagerLoopProxy(function); });
   }
-  llvm::ModuleAnalysisManager module;
-  llvm::FunctionAnalysisManager function;
+  // Each empties the one before it when it ends.
   llvm::LoopAnalysisManager loop;
+  llvm::FunctionAnalysisManager function;
+  llvm::ModuleAnalysisManager module;
 
  private:
   void RegisterFunctionAnalyses(llvm::TargetMachine& machine) {
