@@ -68,10 +68,15 @@ int64_t Timeline::Definition(const Dataflow& flow, Place value) const {
   return inst.kind() == OpKind::Parameter ? Begin(*inst.parent()) : End(inst);
 }
 
+bool ReadsUntilEnd(const Use& use) {
+  if (use.user == nullptr || use.user->kind() != OpKind::Call || use.operand < 0) return false;
+  return use.user->attr<CallAttrs>().is_composite ||
+         use.user->callee()->parameter(use.operand)->users().empty();
+}
+
 int64_t Timeline::Time(const Use& use) const {
   if (use.user == nullptr) return End(*use.scope);
-  const bool whole = use.user->kind() == OpKind::Call && use.user->attr<CallAttrs>().is_composite;
-  return whole ? End(*use.user) : Begin(*use.user);
+  return ReadsUntilEnd(use) ? End(*use.user) : Begin(*use.user);
 }
 
 const Reachability& Ordering::Reach(const Computation& computation) const {
@@ -143,7 +148,8 @@ bool Ordering::UseBeforeDefinition(const Use& use, Place value) const {
     return read < written || (read == written && SharesAt(use, value));
   }
   if (use.user == &flow_.instruction(value) && !IsControlFlow(use.user->kind())) return SharesAt(use, value);
-  if (use.user) return MomentBefore({use.user->parent(), use.user, true}, DefinitionMoment(value));
+  if (use.user)
+    return MomentBefore({use.user->parent(), use.user, !ReadsUntilEnd(use)}, DefinitionMoment(value));
   return MomentBefore({use.scope, nullptr, false}, DefinitionMoment(value));
 }
 

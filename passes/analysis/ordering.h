@@ -14,6 +14,10 @@ using Schedule = llvm::DenseMap<const Computation*, std::vector<Instruction*>>;
 /// The schedules that the computations have.
 Schedule ScheduleOf(const Module& module);
 
+/// An operand is read until the call ends, rather than when it begins: of a composite, which somebody may do
+/// as a whole, or if nothing called reads it.
+bool ReadsUntilEnd(const Use& use);
+
 /// One time line over all computations that control flow reaches: a called computation runs between begin and
 /// end of its caller, a loop's condition before its body, branches one after the other. A computation with
 /// several callers has its place in the first.
@@ -31,8 +35,7 @@ class Timeline {
 
   /// When a value comes into being: parameters with their computation.
   [[nodiscard]] int64_t Definition(const Dataflow& flow, Place value) const;
-  /// When it is over. What may do a composite as a whole reads operands until that ends, those too that
-  /// nothing called reads.
+  /// When it is over.
   [[nodiscard]] int64_t Time(const Use& use) const;
 
  private:

@@ -3,7 +3,6 @@
 #include "backends/compile/kernel_config.h"
 #include "backends/gpu/libraries/attention.h"
 #include "backends/gpu/runtime/attention_bias.h"
-#include "backends/gpu/runtime/gradient_calls.h"
 #include "ir/findings.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/cost.h"
@@ -17,11 +16,24 @@ namespace {
 /// Steps from the first one of an attention to its last that are looked at.
 constexpr size_t kMostBetween = 256;
 
-/// What the bytes of a value are those of.
-const Instruction* OwnerOf(const Instruction* value) {
-  while (value->kind() == OpKind::Bitcast || value->kind() == OpKind::GetTupleElement)
-    value = value->operand(0);
-  return value;
+/// The bytes of a value: those of an instruction, or of a part of its tuple.
+struct Bytes {
+  const Instruction* owner;
+  llvm::SmallVector<int64_t, 2> part;  // from the innermost tuple outwards
+  [[nodiscard]] bool Overlaps(const Bytes& o) const {
+    const size_t common = std::min(part.size(), o.part.size());
+    return owner == o.owner &&
+           llvm::equal(llvm::ArrayRef(part).take_back(common), llvm::ArrayRef(o.part).take_back(common));
+  }
+};
+Bytes BytesOf(const Instruction* value) {
+  Bytes bytes{value, {}};
+  while (bytes.owner->kind() == OpKind::Bitcast || bytes.owner->kind() == OpKind::GetTupleElement) {
+    if (bytes.owner->kind() == OpKind::GetTupleElement)
+      bytes.part.push_back(bytes.owner->attr<GetTupleElementAttrs>().index);
+    bytes.owner = bytes.owner->operand(0);
+  }
+  return bytes;
 }
 
 /// The places of instructions in the order in which they are run.
@@ -32,13 +44,13 @@ using Places = llvm::DenseMap<const Instruction*, size_t>;
 bool MayWait(llvm::ArrayRef<Instruction*> steps, const std::vector<Instruction*>& order,
              const Places& places) {
   const llvm::SmallPtrSet<const Instruction*, 8> mine(steps.begin(), steps.end());
-  llvm::SmallPtrSet<const Instruction*, 8> read;
+  llvm::SmallVector<Bytes, 8> read;
   size_t first = order.size();
   for (const Instruction* step : steps) {
     for (const Instruction* operand : step->operands()) {
       if (mine.contains(operand)) continue;
       first = std::min(first, places.lookup(step));
-      read.insert(OwnerOf(operand));
+      read.push_back(BytesOf(operand));
     }
   }
   const size_t last = places.lookup(steps.back());
@@ -46,8 +58,10 @@ bool MayWait(llvm::ArrayRef<Instruction*> steps, const std::vector<Instruction*>
   return llvm::all_of(llvm::ArrayRef(order).slice(first, last - first), [&](const Instruction* between) {
     if (mine.contains(between)) return true;
     if (between->kind() != OpKind::Fusion) return CostsNothing(between->kind());
-    return llvm::none_of(between->operands(),
-                         [&](const Instruction* operand) { return read.contains(OwnerOf(operand)); });
+    return llvm::none_of(between->operands(), [&](const Instruction* operand) {
+      const Bytes bytes = BytesOf(operand);
+      return llvm::any_of(read, [&](const Bytes& mine_too) { return bytes.Overlaps(mine_too); });
+    });
   });
 }
 
@@ -79,10 +93,7 @@ Instruction* CallOf(llvm::ArrayRef<Instruction*> steps, Instruction* bias) {
   if (bias != nullptr) copy_of(bias);
   body->set_root(result);
   body->set_schedule(std::move(order));
-  Instruction* const call =
-      Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, CallAttrs(), {body}, "attention");
-  MarkAttention(call, "");
-  return call;
+  return Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, CallAttrs(), {body}, "attention");
 }
 
 /// Whether others than these steps read one of them, or it is the result.

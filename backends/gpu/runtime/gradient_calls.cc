@@ -57,6 +57,17 @@ void InlineSmallCalls(Computation& computation) {
   }
 }
 
+/// The call stays one, says of itself what it is, and keeps operands that nothing called reads.
+void MarkAttention(Instruction* call, llvm::StringRef text) {
+  Module& module = *call->module();
+  auto& attributes = call->MutableExtras().frontend_attributes;
+  attributes.push_back({module.Save(kAttentionAttribute), module.Save(text)});
+  attributes.push_back({"composite.name", "hlo.attention"});
+  attributes.push_back({"composite.version", "1"});
+  attributes.push_back({"inlineable", "false"});
+  call->mutable_attrs().Mutable<CallAttrs>().is_composite = true;
+}
+
 /// What is called: copies of what makes some values, down to arrays that are its operands.
 class BodyMaker {
  public:
@@ -201,16 +212,6 @@ void Call(GradientsOfAttention found, std::vector<Instruction*>& replaced) {
 }
 
 }  // namespace
-
-void MarkAttention(Instruction* call, llvm::StringRef text) {
-  Module& module = *call->module();
-  auto& attributes = call->MutableExtras().frontend_attributes;
-  if (!text.empty()) attributes.push_back({module.Save(kAttentionAttribute), module.Save(text)});
-  attributes.push_back({"composite.name", "hlo.attention"});
-  attributes.push_back({"composite.version", "1"});
-  attributes.push_back({"inlineable", "false"});
-  call->mutable_attrs().Mutable<CallAttrs>().is_composite = true;
-}
 
 void CallGradients(Module& module) {
   std::vector<Computation*> computations;

@@ -9,8 +9,5 @@ namespace hlo::gpu {
 /// gradients. Passes make kernels of what is called, which computes the same, gradients without the result
 /// and the statistics: those operands are for the library alone.
 void CallGradients(Module& module);
-/// A call is one of attention, stays one, and keeps operands that nothing called reads. `text`: what it says
-/// of itself, if not empty.
-void MarkAttention(Instruction* call, llvm::StringRef text);
 
 }  // namespace hlo::gpu
