@@ -209,11 +209,17 @@ struct Found {
   std::vector<const Instruction*> steps, arrays;
   std::optional<AttentionBias> bias;  // to be made
 };
-Result<Found> Find(const Instruction& kernel) {
-  AttentionReader reader;
+Result<Found> FindOf(AttentionReader&& reader, const Instruction& kernel) {
   HLO_TRY(AttentionArrays arrays, reader.Read(kernel));
   HLO_TRY(LibraryAttention attention, AttentionOfArrays(arrays, kernel));
   return Found{std::move(attention), reader.Steps(), reader.arrays().vec(), std::move(arrays.made)};
+}
+/// Weights are divided before they weigh values, or these are.
+Result<Found> Find(const Instruction& kernel) {
+  auto found = FindOf(AttentionReader(), kernel);
+  if (found) return found;
+  if (auto later = FindOf(AttentionReader(/*divides_later=*/true), kernel)) return later;
+  return found;
 }
 
 /// The parameter of the steps that none of them reads: the bias that was made of what they read. Null: there

@@ -145,9 +145,23 @@ Status AttentionReader::Start(const Instruction& dot) {
 Result<std::vector<const Instruction*>> AttentionReader::StepsBehind(const Instruction& kernel) const {
   llvm::SmallSetVector<const Instruction*, kMostSteps> all;
   all.insert(&kernel);
+  const auto source = [](const Instruction* value) {
+    while (value->kind() == OpKind::Bitcast) value = value->operand(0);
+    return value;
+  };
+  const auto weighs = [&](const Instruction* step) {
+    return step != &kernel && OnlyDot(*step) != nullptr &&
+           llvm::any_of(step->operands(), [&](const Instruction* o) { return all.contains(source(o)); });
+  };
   for (size_t i = 0; i < all.size(); ++i) {
-    // What a product makes is the result.
-    if (i > 0 && OnlyDot(*all[i]) != nullptr) continue;
+    // What a product makes is the result, or what the next kernel makes of it.
+    const bool is_last = divides_later_
+                             ? llvm::any_of(all[i]->operands(),
+                                            [&](const Instruction* o) {
+                                              return all[i]->kind() == OpKind::Fusion && weighs(source(o));
+                                            })
+                             : i > 0 && OnlyDot(*all[i]) != nullptr;
+    if (is_last) continue;
     if (all[i]->IsRoot())
       return Decline(all[i]->loc(), "%{0} ({1}) is a result of its computation", all[i]->name(),
                      all[i]->info().text);
@@ -187,13 +201,14 @@ Status AttentionReader::FollowKernel(const Instruction& kernel) {
     }
   for (const Instruction* inst : body.PostOrder()) {
     if (llvm::none_of(inst->operands(), [&](const Instruction* o) { return Find(o) != nullptr; })) continue;
-    if (inst->kind() == OpKind::Dot) return Weigh(*inst, kernel);
-    HLO_CHECK_OK(Take(*inst));
+    if (inst->kind() == OpKind::Dot && !divides_later_) return Weigh(*inst, kernel);
+    HLO_CHECK_OK(inst->kind() == OpKind::Dot ? Weigh(*inst, kernel) : Take(*inst));
   }
-  if (const Known* known = Find(body.root())) {
-    Known copy = *known;
-    known_[&kernel] = std::move(copy);
-  }
+  const Known* const known = Find(body.root());
+  if (known == nullptr) return {};
+  if (known->role == Role::Divided) return ReadDivided(kernel, *known);
+  Known copy = *known;
+  known_[&kernel] = std::move(copy);
   return {};
 }
 
@@ -213,7 +228,8 @@ Status AttentionReader::Weigh(const Instruction& dot, const Instruction& kernel)
   const size_t side = Find(dot.operand(0)) != nullptr ? 0 : 1;
   const Known* const known = Find(dot.operand(static_cast<int64_t>(side)));
   const Instruction& other = *dot.operand(static_cast<int64_t>(1 - side));
-  if (known->role != Role::Weights || known->version != version_ || Find(&other) != nullptr)
+  if (known->role != (divides_later_ ? Role::Powers : Role::Weights) || known->version != version_ ||
+      Find(&other) != nullptr)
     return Decline(dot.loc(), "what %{0} sums up are no weights of a softmax", dot.name());
   const View weights = known->view;
   std::optional<View> values = ArrayOf(other);
@@ -256,7 +272,9 @@ Status AttentionReader::Weigh(const Instruction& dot, const Instruction& kernel)
     }
   }
   found_.views[A::Values] = std::move(*values);
-  return ReadResult(dot, kernel, result);
+  if (!divides_later_) return ReadResult(dot, kernel, result);
+  MarkUndivided(dot, result);
+  return {};
 }
 
 Status AttentionReader::ReadResult(const Instruction& dot, const Instruction& kernel,
@@ -275,6 +293,10 @@ Status AttentionReader::ReadResult(const Instruction& dot, const Instruction& ke
       found_.along[A::Result].push_back({dims[d].size, dims[d].scores, result.dims[d].stride});
   }
   found_.views[A::Result] = result;
+  return EndWith(kernel);
+}
+
+Status AttentionReader::EndWith(const Instruction& kernel) {
   last_ = &kernel;
   // Queries have no keys.
   if (found_.keys.first != 1) {
@@ -356,9 +378,11 @@ std::optional<AttentionReader::Known> AttentionReader::Divide(const Instruction&
   if (scores != nullptr && divisor != nullptr)
     return ScaleBy(*scores, 1 / LiteralValue(*divisor->attr<ConstantAttrs>().literal, 0));
   const Known *const powers = Find(inst.operand(0)), *const sums = Find(inst.operand(1));
-  if (powers == nullptr || sums == nullptr || powers->role != Role::Powers || sums->role != Role::Sums ||
-      sums->version != powers->version || !GoesAlong(sums->view, powers->view))
+  if (powers == nullptr || sums == nullptr || sums->role != Role::Sums || sums->version != powers->version ||
+      !GoesAlong(sums->view, powers->view))
     return std::nullopt;
+  if (powers->role == Role::Undivided) return Known{Role::Divided, powers->view, powers->version};
+  if (powers->role != Role::Powers) return std::nullopt;
   return Known{Role::Weights, powers->view, powers->version};
 }
 
@@ -420,7 +444,8 @@ bool AttentionReader::GoesAlong(const View& rows, const View& all) const {
   return llvm::all_of(llvm::zip(rows.dims, all.dims), [&](const auto& dims) {
     const auto& [row, one] = dims;
     const bool is_key = one.stride >= found_.keys.first && one.stride < found_.keys.second;
-    return one.size == 1 || (is_key ? row.stride == 0 : row.stride == one.stride);
+    const bool is_feature = one.stride >= found_.sections.back();
+    return one.size == 1 || (is_key || is_feature ? row.stride == 0 : row.stride == one.stride);
   });
 }
 

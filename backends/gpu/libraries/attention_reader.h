@@ -52,6 +52,8 @@ Result<LibraryAttentionGradient> GradientOfArrays(const AttentionArrays& arrays,
 /// between them.
 class AttentionReader {
  public:
+  /// `divides_later`: what is weighed are powers, and what that makes is divided by their sums.
+  explicit AttentionReader(bool divides_later = false) : divides_later_(divides_later) {}
   /// Of the kernel that makes the scores. Declines, saying why, where there is no attention.
   Result<AttentionArrays> Read(const Instruction& kernel);
   /// The steps from that kernel to the one that makes the result, which is the last, and steps before them
@@ -62,10 +64,19 @@ class AttentionReader {
 
  protected:
   /// What a value is on the way from scores to what they weigh.
-  enum class Role : uint8_t { Scores, Maxima, Differences, Powers, Sums, Weights };
+  enum class Role : uint8_t {
+    Scores,
+    Maxima,
+    Differences,
+    Powers,
+    Sums,
+    Weights,
+    Undivided,  // weighed values that are to be divided by sums
+    Divided
+  };
   struct Known {
     Role role = Role::Scores;
-    View view;        // over the scores; of maxima and sums without the keys
+    View view;        // over the scores; of maxima and sums without the keys; features lie behind all scores
     int version = 0;  // of the scores that it is made of: how much had been done to them
   };
   using Rule = std::optional<Known> (AttentionReader::*)(const Instruction& inst);
@@ -84,6 +95,9 @@ class AttentionReader {
   Status FollowKernel(const Instruction& kernel);
   Status Take(const Instruction& inst);
   Status Weigh(const Instruction& dot, const Instruction& kernel);
+  void MarkUndivided(const Instruction& dot, const ArrayAlong& dims);
+  Status ReadDivided(const Instruction& kernel, const Known& known);
+  Status EndWith(const Instruction& kernel);
   Status ReadBias(ElementType of_queries);
   Status ReadResult(const Instruction& dot, const Instruction& kernel, const ArrayAlong& dims);
 
@@ -130,10 +144,11 @@ class AttentionReader {
   int version_ = 0;
   const Instruction* kernel_ = nullptr;  // that is being followed
   const Instruction* last_ = nullptr;    // the step that makes the result
-  std::string why_;                      // a rule declines
-  PlacedValue unbiased_, biased_;        // scores before and behind all biases and masks
-  std::optional<double> left_out_;       // what masks make of scores
-  bool made_ = false;                    // the bias is no array, or there is more than the library has
+  bool divides_later_;
+  std::string why_;                 // a rule declines
+  PlacedValue unbiased_, biased_;   // scores before and behind all biases and masks
+  std::optional<double> left_out_;  // what masks make of scores
+  bool made_ = false;               // the bias is no array, or there is more than the library has
   llvm::SmallSetVector<const Instruction*, 8> before_, arrays_;
   std::vector<const Instruction*> behind_;
 };
