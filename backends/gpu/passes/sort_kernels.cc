@@ -4,6 +4,7 @@
 // sort-by-exchanges leaves them. What a kernel made element by element for the sort alone is made as the rows
 // are read.
 #include "backends/compile/kernel_config.h"
+#include "backends/compile/kernel_ops.h"
 #include "backends/compile/machine.h"
 #include "backends/kernel/lower.h"
 #include "passes/analysis/fusion_facts.h"
@@ -26,24 +27,23 @@ bool IsOfRows(const Instruction& sort, const compile::Machine& machine) {
          shape.dim(1) <= kernel::LongestSortedRow(sort, machine.kernels);
 }
 
-/// A kernel whose elements cost no more where they are read.
-bool IsMadeByElement(const Instruction& inst) {
+/// A kernel whose elements cost no more where they are read: each is made once, and of neighbours neighbours.
+bool IsMadeByElement(const Instruction& inst, const compile::Machine& machine) {
   if (inst.kind() != OpKind::Fusion || inst.users().size() != 1 || inst.IsRoot() || !HasNoOrder(inst) ||
       !inst.shape().IsArray() || !compile::KernelConfigOf(inst))
     return false;
-  return llvm::all_of(inst.callee()->instructions(), [](const Instruction* at) {
-    const bool is_same =
-        at->kind() == OpKind::BitcastConvert && SameDims(at->shape(), at->operand(0)->shape());
-    return is_same || at->info().Is(kElementwise) || at->info().category == OpCategory::Source ||
-           at->kind() == OpKind::Broadcast;
+  return llvm::all_of(inst.callee()->instructions(), [&](const Instruction* at) {
+    return at->info().category == OpCategory::Source ||
+           (compile::HasKernel(*at, machine) && !compile::IsFold(*at) && !compile::HasOwnNest(*at) &&
+            !compile::MovesMinorDimension(*at, machine));
   });
 }
 
 /// The sort's kernel, `fusion`, makes its operands where it can.
-void TakeIn(Instruction* fusion) {
+void TakeIn(Instruction* fusion, const compile::Machine& machine) {
   const std::vector<Instruction*> operands(fusion->operands().begin(), fusion->operands().end());
   for (Instruction* operand : operands) {
-    if (!IsMadeByElement(*operand)) continue;
+    if (!IsMadeByElement(*operand, machine)) continue;
     InlineCall(FuseProducer(fusion, operand));
     RemoveIfDead(operand);
   }
@@ -58,7 +58,7 @@ Result<bool> RunSortKernels(Module& module, const NoPassOptions&, PassContext& c
       if (inst->kind() != OpKind::Sort || !IsOfRows(*inst, machine)) continue;
       if (!context.TakeRewrite()) return changed;
       Instruction* const fusion = compile::WrapInKernel(inst);
-      TakeIn(fusion);
+      TakeIn(fusion, machine);
       compile::SinkConstants(fusion);
       changed = true;
     }
