@@ -107,7 +107,7 @@ class ThreadChooser {
     for (const Stmt& stmt : region.stmts) {
       const auto* reduce = std::get_if<ReduceStmt>(&stmt);
       if (const auto* loop = std::get_if<LoopStmt>(&stmt)) {
-        if (loop->loop.ordered) return {};
+        if (HoldsOrdered(*loop)) return {};
         ++row.loops;
         bytes = std::max(bytes, WidestAlong(*loop));
       }
@@ -138,6 +138,16 @@ class ThreadChooser {
     row.width = std::max<int64_t>(target_.blocks.access / row.bytes, 1);
     while (row.width > 1 && row.elements % row.width != 0) row.width /= 2;
     return row;
+  }
+
+  /// Whether its iterations, or those of a loop in it, come one after the other.
+  static bool HoldsOrdered(const LoopStmt& loop) {
+    bool ordered = loop.loop.ordered;
+    ForEachStmt(*loop.body, [&](const Stmt& stmt) {
+      const auto* inner = std::get_if<LoopStmt>(&stmt);
+      ordered |= inner != nullptr && inner->loop.ordered;
+    });
+    return ordered;
   }
 
   /// Bytes of the widest elements that a loop, or one in it, goes along.
