@@ -1,4 +1,5 @@
 // The stages `hlo-scheduled` and `buffer-assignment` of hlo-opt.
+#include "backends/gpu/runtime/build.h"
 #include "passes/analysis/buffer_assignment.h"
 #include "tools/opt/output.h"
 #include "tools/opt/passes.h"
@@ -23,8 +24,11 @@ Status PrepareStage(Module& module, OptStage stage, const OptOptions& options, D
   return schedules ? MakeSchedule(module, options.common.verify, sink) : Status();
 }
 
-Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent) {
-  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(module));
+Status PrintBuffers(llvm::raw_ostream& os, const Module& module, const compile::Machine* machine, bool json,
+                    unsigned indent) {
+  BufferOptions options;
+  if (machine != nullptr) options = gpu::PlacementOptions(*machine);
+  HLO_TRY(const BufferAssignment assignment, BufferAssignment::Compute(module, options));
   if (!json) {
     Print(os, assignment);
     return {};

@@ -237,7 +237,8 @@ class OptRun {
     }
     const PrintOptions print = MakePrintOptions(options_, os.is_displayed());
     const auto indent = static_cast<unsigned>(options_.json_indent);
-    if (stage_ == OptStage::Buffers) return PrintBuffers(os, *shown, options_.JsonOutput(), indent);
+    if (stage_ == OptStage::Buffers)
+      return PrintBuffers(os, *shown, passes_.machine(), options_.JsonOutput(), indent);
     if (stage_ == OptStage::Code) {
       CpuOptions cpu = passes_.CompileOptions(module, extracts_, input, sink_, out_);
       if (!extracts_ && passes_.named().empty()) cpu.program = input.program;

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "backends/compile/machine.h"
 #include "backends/cpu/ahead_of_time.h"
 #include "tools/common/output_file.h"
 #include "tools/modules/inputs.h"
@@ -69,7 +70,9 @@ Status PrintCode(llvm::raw_ostream& os, const Module& module, CpuOptions cpu, co
 Status WriteAheadOfTime(AheadOfTimeCompiler& compiler, const OptOptions& options,
                         llvm::ArrayRef<std::string> inputs);
 
-/// Where every value lies in memory; `json`: as an object. Errors of BufferAssignment::Compute.
-Status PrintBuffers(llvm::raw_ostream& os, const Module& module, bool json, unsigned indent);
+/// Where every value lies in memory, for platform gpu on the `machine`; null: elsewhere. `json`: as an
+/// object. Errors of BufferAssignment::Compute.
+Status PrintBuffers(llvm::raw_ostream& os, const Module& module, const compile::Machine* machine, bool json,
+                    unsigned indent);
 
 }  // namespace hlo
