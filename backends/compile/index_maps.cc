@@ -1,5 +1,7 @@
 #include "backends/compile/index_maps.h"
 
+#include <utility>
+
 #include "backends/compile/kernel_ops.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
@@ -11,7 +13,7 @@ namespace hlo::compile {
 constexpr int64_t kMostTimes = int64_t{1} << 60;
 
 int64_t LoopTable::TimesOf(const IndexMap& map) const {
-  int64_t times = 1;
+  int64_t times = least_times_;
   for (const int32_t loop : map)
     if (IsLoop(loop)) times = std::max(times, times_[static_cast<size_t>(loop)]);
   return times;
@@ -192,9 +194,13 @@ IndexMap LoopTable::Own(const Instruction& user, int64_t k, const IndexMap& map)
   const Shape& shape = user.operand(k)->shape();
   if (user.kind() == OpKind::DynamicUpdateSlice && k == 1) return nest_;
   if (user.kind() == OpKind::Scatter) {
+    const int64_t least = std::exchange(least_times_, 1);
     const IndexMap loops = Append({}, shape.dims());
     for (const int32_t loop : loops)
       if (IsLoop(loop)) in_nest_[static_cast<size_t>(loop)] = true;
+    // Threads make all of an update by themselves, whatever others have made.
+    least_times_ = least;
+    if (machine_->gpu.block > 0) least_times_ = std::max(least, TimesOf(loops));
     return loops;
   }
   return Mixed(map, shape);

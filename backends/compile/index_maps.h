@@ -69,6 +69,7 @@ class LoopTable {
   int32_t AddLoop(const IndexMap& map, int64_t times);
 
   std::vector<int64_t> times_;                  // by loop: how often its body runs
+  int64_t least_times_ = 1;                     // how often what no loop is around is computed
   llvm::DenseMap<int32_t, IndexMap> reshaped_;  // the loops of the nest that are others behind a reshape
   std::vector<bool> in_nest_;  // by loop: whether it is one of the nest of the root, or in one
   std::map<std::tuple<const Instruction*, int64_t, IndexMap>, IndexMap> known_;
