@@ -207,9 +207,9 @@ sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
 ENTRY e { x = f32[1] parameter(0)  z = f32[] constant(0)
   ROOT w = f32[2] reduce-window(x, z), window={size=1 pad=2_-1}, to_apply=sum })",
      "%w has windows in the padding only"},
-    {"dots_by_an_algorithm", R"(HloModule m
-ENTRY e { x = f32[3,4] parameter(0)  y = f32[4,5] parameter(1)
-  ROOT d = f32[3,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}, algorithm=dot_bf16_bf16_f32_x3 })",
+    {"dots_of_half_bytes", R"(HloModule m
+ENTRY e { x = s4[3,4] parameter(0)  y = s4[4,5] parameter(1)
+  ROOT d = s32[3,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
      "%d is no plain dot"},
     {"convolutions_by_an_algorithm", R"(HloModule m
 ENTRY e { x = f32[1,4,4] parameter(0)  y = f32[4,4,4] parameter(1)

@@ -7,37 +7,17 @@ namespace {
 
 bool IsNarrow(const Instruction* x) { return Info(x->shape().element_type()).bits < 8; }
 
-/// Algorithms that such factors have without one, or that allow more rounding: of tf32 only what multiplies
-/// tiles makes use. Results are of the type of sums, or of that of factors.
-struct AlgorithmRow {
-  DotAlgorithm algorithm;
-  ElementType factors, sums;
-};
-constexpr AlgorithmRow kPlain[] = {{DotAlgorithm::F16F16F32, ElementType::F16, ElementType::F32},
-                                   {DotAlgorithm::BF16BF16F32, ElementType::BF16, ElementType::F32},
-                                   {DotAlgorithm::F32F32F32, ElementType::F32, ElementType::F32},
-                                   {DotAlgorithm::TF32TF32F32, ElementType::F32, ElementType::F32},
-                                   {DotAlgorithm::F64F64F64, ElementType::F64, ElementType::F64}};
-
-bool IsPlainAlgorithm(const Instruction& inst, DotAlgorithm algorithm) {
-  if (algorithm == DotAlgorithm::Unset) return true;
-  const auto* row = llvm::find_if(kPlain, [&](const AlgorithmRow& r) { return r.algorithm == algorithm; });
-  const ElementType result = inst.shape().element_type();
-  return row != std::end(kPlain) && (result == row->factors || result == row->sums) &&
-         llvm::all_of(inst.operands(),
-                      [&](const Instruction* x) { return x->shape().element_type() == row->factors; });
-}
-
-bool IsPlain(const Instruction& inst, DotAlgorithm algorithm) {
-  return inst.operand_count() == 2 && IsPlainAlgorithm(inst, algorithm) &&
-         !IsPred(inst.shape().element_type()) && llvm::none_of(inst.operands(), IsNarrow) &&
+/// Whatever the algorithm, which permits to round more: of tf32 only what multiplies tiles makes use.
+bool IsPlain(const Instruction& inst) {
+  return inst.operand_count() == 2 && !IsPred(inst.shape().element_type()) &&
+         llvm::none_of(inst.operands(), IsNarrow) &&
          llvm::all_of(inst.operands(), [](const Instruction* x) { return x->shape().ElementCount() > 0; });
 }
 
 bool IsPlainConvolution(const Instruction& inst) {
   const auto& attrs = inst.attr<ConvolutionAttrs>();
   const auto rank = static_cast<int64_t>(attrs.dim_labels->input_spatial.size()) + 2;
-  return IsPlain(inst, attrs.algorithm) && attrs.sparsity_config == SparsityConfig() &&
+  return IsPlain(inst) && attrs.sparsity_config == SparsityConfig() &&
          inst.operand(0)->shape().rank() == rank && inst.operand(1)->shape().rank() == rank &&
          inst.shape().rank() == rank;
 }
@@ -45,8 +25,7 @@ bool IsPlainConvolution(const Instruction& inst) {
 }  // namespace
 
 bool HasSums(const Instruction& product) {
-  return product.kind() == OpKind::Dot ? IsPlain(product, product.attr<DotAttrs>().algorithm)
-                                       : IsPlainConvolution(product);
+  return product.kind() == OpKind::Dot ? IsPlain(product) : IsPlainConvolution(product);
 }
 
 Result<Lowering::Values> Lowering::SumProducts(const Instruction& inst, llvm::ArrayRef<LoopId> loops,
