@@ -3,6 +3,7 @@
 #include <map>
 
 #include "backends/gpu/libraries/nccl_api.h"
+#include "testdata/gpu/numbers.h"
 #include "testdata/gpu/stand_in.h"
 
 using namespace hlo::gpu;  // NOLINT(google-build-using-namespace): it stands in for C
@@ -65,11 +66,19 @@ void Reduce(NcclReduction reduction, std::vector<char>& into, const std::vector<
   const T* const y = reinterpret_cast<const T*>(by.data());
   for (size_t i = 0; i < into.size() / sizeof(T); ++i) x[i] = Combine(reduction, x[i], y[i]);
 }
+void ReduceBf16(NcclReduction reduction, std::vector<char>& into, const std::vector<char>& by) {
+  constexpr numbers::Kind kType = numbers::Kind::BF16;
+  for (size_t i = 0; i < into.size(); i += numbers::BytesOf(kType)) {
+    char* const x = into.data() + i;
+    numbers::Store(kType, x,
+                   Combine(reduction, numbers::Load(kType, x), numbers::Load(kType, by.data() + i)));
+  }
+}
 using ReduceFn = void (*)(NcclReduction, std::vector<char>&, const std::vector<char>&);
-/// By type; there is none for bf16.
+/// By type.
 constexpr ReduceFn kReduce[] = {Reduce<int8_t>,  Reduce<uint8_t>,  Reduce<int32_t>,  Reduce<uint32_t>,
                                 Reduce<int64_t>, Reduce<uint64_t>, Reduce<_Float16>, Reduce<float>,
-                                Reduce<double>,  nullptr};
+                                Reduce<double>,  ReduceBf16};
 
 /// One collective of all members, by rank.
 bool Run(const std::vector<Asked>& all) {
@@ -82,11 +91,8 @@ bool Run(const std::vector<Asked>& all) {
   std::vector<char> whole = in[0];
   for (size_t r = 1; r < all.size(); ++r) {
     if (first.kind == Kind::AllGather) whole.insert(whole.end(), in[r].begin(), in[r].end());
-    if (first.kind == Kind::AllReduce || first.kind == Kind::ReduceScatter) {
-      const ReduceFn reduce = kReduce[static_cast<size_t>(first.type)];
-      if (reduce == nullptr) return false;
-      reduce(first.reduction, whole, in[r]);
-    }
+    if (first.kind == Kind::AllReduce || first.kind == Kind::ReduceScatter)
+      kReduce[static_cast<size_t>(first.type)](first.reduction, whole, in[r]);
   }
   if (first.kind == Kind::Broadcast) whole = in[static_cast<size_t>(first.peer)];
   for (size_t r = 0; r < all.size(); ++r) {
