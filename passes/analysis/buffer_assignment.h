@@ -94,7 +94,7 @@ class BufferAssignment {
 
  private:
   friend class BufferAssigner;
-  explicit BufferAssignment(const BufferOptions& options) : options_(options) {}
+  explicit BufferAssignment(BufferOptions options) : options_(std::move(options)) {}
   BufferOptions options_;
   std::unique_ptr<CallGraph> calls_;
   std::unique_ptr<Dataflow> flow_;

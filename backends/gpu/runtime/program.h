@@ -148,8 +148,8 @@ inline const StepRunner& RunnerOf(const Step& step) { return static_cast<const S
 Status RunSequence(const Sequence& sequence, Frame& frame);
 
 struct Program : compile::Program {
-  Program(Target of, const compile::Machine& machine_of)
-      : target(std::move(of)), machine(machine_of), kernels(target) {}
+  Program(Target of, compile::Machine machine_of)
+      : target(std::move(of)), machine(std::move(machine_of)), kernels(target) {}
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   Target target;
