@@ -114,11 +114,11 @@ class Grouper {
     Count(group, *inst, 1);
   }
 
-  /// Made of next to nothing.
-  static bool IsFree(const Instruction& inst) {
-    return (inst.kind() == OpKind::Broadcast && inst.operand(0)->shape().ElementCount() == 1) ||
-           inst.kind() == OpKind::Iota;
+  static bool IsOneValue(const Instruction& inst) {
+    return inst.kind() == OpKind::Broadcast && inst.operand(0)->shape().ElementCount() == 1;
   }
+  /// Made of next to nothing.
+  static bool IsFree(const Instruction& inst) { return IsOneValue(inst) || inst.kind() == OpKind::Iota; }
 
   /// May be one of many values that several groups compute.
   [[nodiscard]] bool IsCheap(const Instruction& inst) const {
@@ -181,8 +181,10 @@ class Grouper {
     const int64_t in_loops =
         llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
     const auto ways = static_cast<int64_t>(maps.size());
-    if (in_loops > kMaxMaps || ways > kMaxPositions || group.emitted + ways > MostInstructions(group))
-      return std::nullopt;
+    // What is the same everywhere is one value, however often it is read.
+    const bool is_one = IsOneValue(inst);
+    if (!is_one && (in_loops > kMaxMaps || ways > kMaxPositions)) return std::nullopt;
+    if (group.emitted + (is_one ? 1 : ways) > MostInstructions(group)) return std::nullopt;
     if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
     return MayJoin(inst, group, maps, machine_) ? std::optional(std::move(maps)) : std::nullopt;
   }
@@ -343,7 +345,7 @@ class Grouper {
   void Join(Instruction* inst, Group& group, Maps maps, bool output) {
     group.of_block |= inst->kind() == OpKind::Reduce && IsRowOfBlock(*inst, group, machine_) &&
                       llvm::none_of(maps, [&](const IndexMap& map) { return group.loops.IsInNest(map); });
-    Count(group, *inst, static_cast<int64_t>(maps.size()));
+    Count(group, *inst, IsOneValue(*inst) ? 1 : static_cast<int64_t>(maps.size()));
     group.members.push_back(inst);
     if (output) {
       group.outputs.insert(inst);
