@@ -1,6 +1,8 @@
 #include "tools/arrays/array_file.h"
 
 #include "ir/print.h"
+#include "ir/support/input_file.h"
+#include "ir/support/interrupt.h"
 #include "ir/support/json.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -136,7 +138,8 @@ const Literal& At(const Literal& value, const ShapeIndex& index) {
 }
 
 Result<ArrayFile> Load(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer = ReadInputFile(path);
+  if (!buffer && Interrupted()) return Error(InterruptedError());
   if (!buffer) return Error("input-open", {}, "cannot open: {0}", buffer.getError().message());
   ArrayFile file;
   file.path = path.str();

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "ir/support/input_file.h"
 #include "ir/support/json.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -90,7 +91,8 @@ std::string FindConfig(llvm::ArrayRef<const char*> args) {
 }
 
 Result<std::string> ReadWhole(llvm::StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  constexpr uint64_t kMostOptions = uint64_t{1} << 26;
+  auto buffer = ReadInputFile(path, kMostOptions);
   if (!buffer) {
     Diagnostic error = MakeError("input-open", {}, "cannot open: {0}", buffer.getError().message());
     error.file = path.str();

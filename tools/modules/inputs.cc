@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "ir/support/input_file.h"
 #include "ir/support/interrupt.h"
 #include "ir/verify.h"
 #include "llvm/Support/FileSystem.h"
@@ -83,9 +84,8 @@ std::optional<llvm::StringRef> PeekName(llvm::StringRef text) {
 Result<std::string> ReadInputText(llvm::StringRef path, llvm::StringRef stdin_text) {
   if (path == "-" && stdin_text.data() != nullptr) return stdin_text.str();
   if (auto text = path == "-" ? std::nullopt : ReadRegularFile(path)) return std::move(*text);
-  auto buffer = path == "-"
-                    ? llvm::MemoryBuffer::getSTDIN()
-                    : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer = ReadInputFile(path, UINT32_MAX);
+  if (!buffer && Interrupted()) return Error(InterruptedError());
   if (!buffer) return Error(FileError("input-open", path, "cannot open: " + buffer.getError().message()));
   if ((*buffer)->getBufferSize() > UINT32_MAX)
     return Error(FileError("input-open", path, "file has more than 4 GB of text"));

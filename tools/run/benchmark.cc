@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ir/support/input_file.h"
 #include "ir/support/json.h"
 #include "ir/support/parallel.h"
 #include "llvm/Support/Errno.h"
@@ -197,7 +198,7 @@ Status AppendCsv(StringRef path, llvm::ArrayRef<ModuleResult> results) {
 
 Status CompareWithBaseline(StringRef path, double max_slowdown, llvm::ArrayRef<ModuleResult> results,
                            DiagnosticSink& sink, llvm::raw_ostream& out) {
-  const auto buffer = llvm::MemoryBuffer::getFile(path);
+  const auto buffer = ReadInputFile(path);
   if (!buffer) return Error("input-open", {}, "'{0}': {1}", path, buffer.getError().message());
   HLO_TRY(const JsonDocument baseline,
           ReadJson(std::make_shared<SourceBuffer>(path.str(), (*buffer)->getBuffer().str())));

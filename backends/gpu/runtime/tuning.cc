@@ -12,6 +12,7 @@
 #include "ir/findings.h"
 #include "ir/numeric/float_format.h"
 #include "ir/op.h"
+#include "ir/support/input_file.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 #include "passes/analysis/cost.h"
@@ -223,7 +224,7 @@ Status Tune(Module& module, const Target& target, const compile::Machine& machin
 
 std::string KeyOfTuning(const TuningOptions& options) {
   if (options.tuning == Tuning::Off) return "";
-  const auto buffer = llvm::MemoryBuffer::getFile(FileOf(options));
+  const auto buffer = ReadInputFile(FileOf(options), TuningResults::kMostBytes);
   const llvm::StringRef text = buffer ? (*buffer)->getBuffer() : llvm::StringRef();
   return "tuned " + TuningResults::HashOf("", text);
 }

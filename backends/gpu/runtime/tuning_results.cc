@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ir/support/input_file.h"
 #include "ir/support/temporary_files.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,7 +39,7 @@ std::string TuningResults::HashOf(llvm::StringRef target, llvm::StringRef kernel
 
 Result<TuningResults> TuningResults::Read(const std::string& file) {
   TuningResults results;
-  const auto buffer = llvm::MemoryBuffer::getFile(file);
+  const auto buffer = ReadInputFile(file, kMostBytes);
   if (!buffer && buffer.getError() == std::errc::no_such_file_or_directory) return results;
   if (!buffer) {
     Diagnostic error = MakeError("input-open", {}, "cannot open: {0}", buffer.getError().message());

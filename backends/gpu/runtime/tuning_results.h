@@ -20,6 +20,7 @@ class TuningResults {
     double nanoseconds = 0;
     std::string schedule;
   };
+  static constexpr uint64_t kMostBytes = uint64_t{1} << 26;  // of a file that is a device or pipe
   static std::string HashOf(llvm::StringRef target, llvm::StringRef kernel);
 
   /// What the file has; nothing, if it is not there. Errors: input-open; input-format, naming the line.

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backends/kernel/threads.h"
+#include "ir/support/input_file.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -224,7 +225,8 @@ Result<Target> FindTarget(llvm::StringRef name_or_file) {
   if (!wanted.contains('/') && !wanted.contains('.'))
     return Error("usage-option", {}, "option '--gpu-target': found '{0}', expected a file or one of {1}",
                  wanted, names);
-  auto file = llvm::MemoryBuffer::getFile(wanted);
+  constexpr uint64_t kMost = uint64_t{1} << 20;
+  auto file = ReadInputFile(wanted, kMost);
   if (!file) return Error("input-open", {}, "{0}: {1}", wanted, file.getError().message());
   // Diagnostics point into it for as long as they are kept.
   static std::vector<SourcePtr> kept;
