@@ -211,9 +211,9 @@ ENTRY e { x = f32[1] parameter(0)  z = f32[] constant(0)
 ENTRY e { x = s4[3,4] parameter(0)  y = s4[4,5] parameter(1)
   ROOT d = s32[3,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0} })",
      "%d is no plain dot"},
-    {"convolutions_by_an_algorithm", R"(HloModule m
-ENTRY e { x = f32[1,4,4] parameter(0)  y = f32[4,4,4] parameter(1)
-  ROOT c = f32[1,1,4] convolution(x, y), window={size=4}, dim_labels=b0f_0io->b0f, algorithm=dot_bf16_bf16_f32_x3 })",
+    {"convolutions_of_half_bytes", R"(HloModule m
+ENTRY e { x = s4[1,4,4] parameter(0)  y = s4[4,4,4] parameter(1)
+  ROOT c = s32[1,1,4] convolution(x, y), window={size=4}, dim_labels=b0f_0io->b0f })",
      "%c is no plain convolution"},
     {"padding_of_what_is_cut", R"(HloModule m
 ENTRY e { x = f32[4] parameter(0)  z = f32[] constant(0)  ROOT p = f32[3] pad(x, z), padding=-6_5 })",
