@@ -128,8 +128,9 @@ inline constexpr OptionWord<Boundary> kOptionWords<Boundary>[] = {
     {"parameter", Boundary::Parameter}, {"zeros", Boundary::Zeros}, {"random", Boundary::Random}};
 template <>
 inline constexpr OptionWord<OptPlatform> kOptionWords<OptPlatform>[] = {
-    {"none", OptPlatform::None}, {"transforms", OptPlatform::None}, {"cpu", OptPlatform::Cpu},
-    {"host", OptPlatform::Cpu},  {"gpu", OptPlatform::Gpu},         {"cuda", OptPlatform::Gpu}};
+    {"none", OptPlatform::None},  {"transforms", OptPlatform::None}, {"cpu", OptPlatform::Cpu},
+    {"host", OptPlatform::Cpu},   {"gpu", OptPlatform::Gpu},         {"cuda", OptPlatform::Gpu},
+    {"gpu-emu", OptPlatform::Gpu}};
 template <>
 inline constexpr OptionWord<CostForm> kOptionWords<CostForm>[] = {{"table", CostForm::Table},
                                                                   {"csv", CostForm::Csv}};
