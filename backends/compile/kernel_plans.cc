@@ -113,7 +113,8 @@ Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machin
   }
 }
 
-bool MayWriteOver(const Instruction& fusion, int64_t operand, int64_t output, const Machine& machine) {
+std::optional<bool> MayWriteOver(const Instruction& fusion, int64_t operand, int64_t output,
+                                 const Machine& machine) {
   const Shape& from = fusion.operand(operand)->shape();
   const Shape& to = output < 0 ? fusion.shape() : fusion.shape().tuple_shapes()[static_cast<size_t>(output)];
   const std::optional<KernelConfig> config = KernelConfigOf(fusion);
@@ -126,8 +127,15 @@ bool MayWriteOver(const Instruction& fusion, int64_t operand, int64_t output, co
   kernel::MergeLoops(kernel);
   kernel::RemoveDuplicates(kernel);
   const auto first = static_cast<int64_t>(fusion.callee()->parameters().size());
-  return kernel::MayWriteOver(kernel, *schedule, static_cast<kernel::BufferId>(operand),
-                              static_cast<kernel::BufferId>(first + std::max<int64_t>(output, 0)));
+  if (kernel::MayWriteOver(kernel, *schedule, static_cast<kernel::BufferId>(operand),
+                           static_cast<kernel::BufferId>(first + std::max<int64_t>(output, 0))))
+    return true;
+  // All threads of a team may read what one of them writes, and what is written first may be read for others.
+  const auto is_team = [](const kernel::ScheduleStep& step) {
+    return step.kind == kernel::ScheduleStep::Kind::Team;
+  };
+  if (output >= 0 || llvm::any_of(*schedule, is_team)) return false;
+  return std::nullopt;
 }
 
 Result<KernelAlternatives> AlternativesOf(const Instruction& fusion, const Machine& machine) {

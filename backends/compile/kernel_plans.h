@@ -29,8 +29,10 @@ Result<KernelPlanPtr> PlanLoops(const Instruction& fusion, const Machine& machin
                                 std::optional<int64_t> row = {});
 
 /// Whether the fusion's kernel, by the schedule that stands in it, may write its result, or the element
-/// `output` of that, over an operand (kernel::MayWriteOver). For machines of blocks and threads.
-bool MayWriteOver(const Instruction& fusion, int64_t operand, int64_t output, const Machine& machine);
+/// `output` of that, over an operand (kernel::MayWriteOver); nothing: where it reads that element by element.
+/// For machines of blocks and threads.
+std::optional<bool> MayWriteOver(const Instruction& fusion, int64_t operand, int64_t output,
+                                 const Machine& machine);
 
 /// What a kernel may be run by on machines of blocks and threads.
 struct KernelAlternatives {

@@ -3,7 +3,7 @@
 #include "backends/kernel/team.h"
 #include "backends/kernel/visit.h"
 #include "ir/op.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace hlo::kernel {
 namespace {
@@ -88,10 +88,8 @@ bool KeepsToRow(const Access& load, const Access& store, size_t shared) {
   if (!from.values.empty()) return false;
   int64_t row = 1;
   for (const Access::Level& level : llvm::drop_begin(store.around, shared)) row *= level.dims[0].extent;
-  llvm::DenseSet<LoopId> rows;
   for (const Access::Level& level : llvm::ArrayRef(store.around).take_front(shared)) {
     const Dimension& loop = level.dims[0];
-    rows.insert(loop.id);
     if (loop.extent > 1 && from.FactorOf(loop.id) != to.FactorOf(loop.id)) return false;
   }
   int64_t last = from.offset;
@@ -103,48 +101,67 @@ bool KeepsToRow(const Access& load, const Access& store, size_t shared) {
   return from.offset >= 0 && last < row;
 }
 
-/// Whether the load is done before the store of its row, and by others only in folds that are waited for.
-bool IsBefore(const Kernel& kernel, const Access& load, const Access& store, size_t shared) {
-  if (shared == store.around.size()) return load.around.size() == shared && load.at < store.at;
-  if (load.around.size() == shared || load.around[shared].at >= store.around[shared].at) return false;
-  const auto* reduce = std::get_if<ReduceStmt>(load.around[shared].stmt);
-  return reduce != nullptr && MayBeShared(*reduce, kernel);
-}
+/// Which loops around the store are divided among blocks and threads.
+struct Division {
+  bool known = true;
+  bool team = false;  // shares the iterations of the last one
+  size_t levels = 0;  // loops, outermost first, up to the last one that is divided
+};
 
-/// Whether what the schedule gives to blocks and threads are iterations of these loops, outermost first, and
-/// teams share those of the innermost: in what lies further in they wait for no folds.
-bool DividesOnly(const Schedule& schedule, llvm::ArrayRef<LoopId> loops) {
+Division DivisionOf(const Schedule& schedule, const Access& store) {
   using Kind = ScheduleStep::Kind;
-  if (loops.empty()) return false;
-  llvm::DenseSet<LoopId> rows(loops.begin(), loops.end());
-  LoopId innermost = loops.back();
-  bool bound = false;
+  // Of loops and what they became: twice their number from 1 on, one less for the outer half of a cut.
+  llvm::DenseMap<LoopId, size_t> level;
+  for (const Access::Level& around : store.around) {
+    const size_t at = 2 * (level.size() + 1);
+    level[around.dims[0].id] = at;
+  }
+  Division division;
+  size_t team = 0, last_divided = 0;
   for (const ScheduleStep& step : schedule) {
-    const auto is_row = [&](LoopId loop) { return rows.contains(loop); };
     switch (step.kind) {
       case Kind::Split:
-        if (is_row(step.loops[0])) rows.insert(step.loops.begin() + 1, step.loops.end());
-        if (step.loops[0] == innermost) innermost = step.loops.back();
+        if (const size_t at = level.lookup(step.loops[0]); at != 0) {
+          level[step.loops[1]] = at - 1;
+          level[step.loops[2]] = at;
+        }
         break;
       case Kind::Fuse: {
-        const auto of = llvm::ArrayRef(step.loops).drop_back();
-        if (llvm::all_of(of, is_row)) rows.insert(step.loops.back());
-        if (llvm::is_contained(of, innermost)) innermost = step.loops.back();
+        size_t last = 0;
+        bool all = true;
+        for (const LoopId loop : llvm::ArrayRef(step.loops).drop_back()) {
+          all &= level.contains(loop);
+          last = std::max(last, level.lookup(loop));
+        }
+        if (all) level[step.loops.back()] = last;
         break;
       }
       case Kind::Vector:
       case Kind::Unroll: break;
-      case Kind::Team:
-        if (step.loops[0] != innermost) return false;
-        [[fallthrough]];
+      case Kind::Team: team = level.lookup(step.loops[0]); [[fallthrough]];
       case Kind::Bind:
-        bound = true;
-        if (!is_row(step.loops[0])) return false;
+        division.known &= level.contains(step.loops[0]);
+        division.team |= step.kind == Kind::Team;
+        last_divided = std::max(last_divided, level.lookup(step.loops[0]));
         break;
-      default: return false;
+      default: return {.known = false};
     }
   }
-  return bound;
+  division.levels = (last_divided + 1) / 2;
+  division.known &= division.levels > 0 && (!division.team || team == 2 * division.levels);
+  return division;
+}
+
+/// Whether the load is done before the store of its row, and by other threads only in folds that are waited
+/// for. What stands beside these in a row that a team shares all of its threads load, and one of them stores.
+bool IsBefore(const Kernel& kernel, const Access& load, const Access& store, size_t shared,
+              const Division& division) {
+  if (shared == store.around.size())
+    return load.around.size() == shared && load.at < store.at && (!division.team || shared > division.levels);
+  if (division.team ? shared != division.levels : shared < division.levels) return false;
+  if (load.around.size() == shared || load.around[shared].at >= store.around[shared].at) return false;
+  const auto* reduce = std::get_if<ReduceStmt>(load.around[shared].stmt);
+  return reduce != nullptr && MayBeShared(*reduce, kernel);
 }
 
 }  // namespace
@@ -157,17 +174,12 @@ bool MayWriteOver(const Kernel& kernel, const Schedule& schedule, BufferId in, B
   const Accesses found(kernel, in, out);
   if (!found.plain || found.stores.size() != 1 || found.loads.empty()) return false;
   const Access& store = found.stores[0];
-  if (!WritesInOrder(store, to.count)) return false;
-  size_t rows = store.around.size();
-  for (const Access& load : found.loads) {
+  const Division division = DivisionOf(schedule, store);
+  if (!division.known || !WritesInOrder(store, to.count)) return false;
+  return llvm::all_of(found.loads, [&](const Access& load) {
     const size_t shared = Shared(load, store);
-    if (!KeepsToRow(load, store, shared) || !IsBefore(kernel, load, store, shared)) return false;
-    rows = std::min(rows, shared);
-  }
-  llvm::SmallVector<LoopId, 4> loops;
-  for (const Access::Level& level : llvm::ArrayRef(store.around).take_front(rows))
-    loops.push_back(level.dims[0].id);
-  return DividesOnly(schedule, loops);
+    return KeepsToRow(load, store, shared) && IsBefore(kernel, load, store, shared, division);
+  });
 }
 
 }  // namespace hlo::kernel

@@ -63,6 +63,26 @@ TEST(MayWriteOver, NotWhereThreadsDoNotWait) {
   EXPECT_FALSE(MayWrite(Rows(), ""));
 }
 
+TEST(MayWriteOver, NotWhatAllOfATeamReadBesideFolds) {
+  constexpr llvm::StringLiteral kText = R"(kernel k(b0: f32[6], out b1: f32[6], b2: f32[48]) {
+  for i0 in 6 {
+    %0 = constant f32 0x0
+    %6 = load b0[i0]
+    %4 = reduce i1 in 8 init %0 {
+      %3 = load b2[i0*8 + i1]
+      yield %3
+    } by (%1, %2) {
+      %5 = add f32 %1, %2
+      yield %5
+    }
+    %7 = add f32 %6, %4
+    store b1[i0], %7
+  }
+})";
+  EXPECT_FALSE(MayWrite(kText, kTeam));
+  EXPECT_TRUE(MayWrite(kText, "split i0 by 2 into i3, i4; bind i3 to block.x; bind i4 to thread.x"));
+}
+
 TEST(MayWriteOver, NotWhatIsReadAfterwards) {
   constexpr llvm::StringLiteral kText = R"(kernel k(b0: f32[48], out b1: f32[48], out b2: f32[6]) {
   for i0 in 6 {

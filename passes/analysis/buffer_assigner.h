@@ -27,7 +27,8 @@ class BufferAssigner {
         options_(options),
         flow_(*result.flow_),
         timeline_(*result.timeline_),
-        ordering_(flow_, timeline_, options.order, options.may_write_over),
+        ordering_(flow_, timeline_, options.order),
+        sharing_(flow_, timeline_, options.order, options.may_write_over),
         ranges_(ValueLiveRanges(flow_, timeline_)) {}
 
   Status Run() {
@@ -95,7 +96,8 @@ class BufferAssigner {
   const BufferOptions& options_;
   const Dataflow& flow_;
   const Timeline& timeline_;
-  Ordering ordering_;
+  Ordering ordering_;  // what must share a buffer may, as passes have seen to that
+  Ordering sharing_;   // and what else may
   std::vector<LiveRange> ranges_;
   std::vector<Group> groups_;
   llvm::DenseMap<Place, size_t> group_of_;  // by Dataflow::Buffer

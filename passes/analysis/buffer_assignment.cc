@@ -90,7 +90,7 @@ bool BufferAssigner::MayTakePlace(const Group& operand, const Group& group, Plac
     return false;
   if (operand.live.end != group.live.start) return false;
   // The others were read for the last time before that.
-  return llvm::all_of(operand.last, [&](Place value) { return ordering_.Before(value, result); });
+  return llvm::all_of(operand.last, [&](Place value) { return sharing_.Before(value, result); });
 }
 
 /// A result takes the place of an operand that dies, is equal in shape, and is read elementwise.

@@ -150,8 +150,7 @@ BufferOptions PlacementOptions(const compile::Machine& machine) {
   options.may_write_over = [&machine](const Instruction& fusion, int64_t operand,
                                       int64_t output) -> std::optional<bool> {
     if (IsForLibrary(fusion)) return false;
-    if (compile::MayWriteOver(fusion, operand, output, machine)) return true;
-    return std::nullopt;
+    return compile::MayWriteOver(fusion, operand, output, machine);
   };
   return options;
 }
