@@ -113,7 +113,7 @@ Division DivisionOf(const Schedule& schedule, const Access& store) {
   // Of loops and what they became: twice their number from 1 on, one less for the outer half of a cut.
   llvm::DenseMap<LoopId, size_t> level;
   for (const Access::Level& around : store.around) {
-    const size_t at = 2 * (level.size() + 1);
+    const size_t at = size_t{2} * (level.size() + 1);
     level[around.dims[0].id] = at;
   }
   Division division;
