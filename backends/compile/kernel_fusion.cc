@@ -38,6 +38,8 @@ struct KernelFusionOptions {
 constexpr int64_t kMaxMaps = 4, kMaxPositions = 16;
 /// Operands of a concatenate that is no root: each element asks which one it is of.
 constexpr int64_t kMaxConcatenated = 4;
+/// A concatenate that is the root may have so many times the instructions of other kernels.
+constexpr int64_t kMoreOfConcatenated = 4;
 /// So that compiling takes no longer than the module is large, a search for cycles gives up beyond this many
 /// instructions.
 constexpr size_t kMaxSearch = 2000;
@@ -193,7 +195,7 @@ class Grouper {
   /// Each element of a concatenation is made of one of its operands.
   [[nodiscard]] int64_t MostInstructions(const Group& group) const {
     const bool one_of_many = machine_.gpu.block > 0 && group.root->kind() == OpKind::Concatenate;
-    return options_.max_instructions * (one_of_many ? kMaxConcatenated : 1);
+    return options_.max_instructions * (one_of_many ? kMoreOfConcatenated : 1);
   }
 
   /// The numbers of the user's operands that are this one; of many operands they are remembered.
@@ -282,13 +284,13 @@ class Grouper {
                                         llvm::ArrayRef<std::pair<Group*, Maps>> fitting) const {
     constexpr size_t kMostSteps = 12;  // in all
     constexpr int kSteps = 4;          // before one is a part of a group
+    constexpr int64_t kFarFewer = 32;  // bytes are nothing beside so many times as many
     llvm::SmallVector<const Instruction*, 16> todo = {&inst};
     llvm::DenseSet<const Instruction*> seen = {&inst};
     while (!todo.empty()) {
       const Instruction* at = todo.pop_back_val();
       for (const Instruction* operand : at->operands()) {
-        const bool is_small =
-            BytesBehind(*operand) * machine_.kernels.vectors.full_row <= ByteSize(inst.shape());
+        const bool is_small = BytesBehind(*operand) * kFarFewer <= ByteSize(inst.shape());
         if (is_small || !seen.insert(operand).second) continue;
         if (llvm::all_of(fitting,
                          [&](const auto& entry) { return WillRead(*entry.first, *operand, kSteps); }))

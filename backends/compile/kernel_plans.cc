@@ -58,6 +58,15 @@ Result<llvm::SmallVector<int64_t, 8>> Optimize(kernel::Kernel& kernel, const Mac
   return moved;
 }
 
+/// The kernel as schedules for blocks and threads find it.
+Result<kernel::LoweredKernel> LowerForThreads(const Instruction& fusion, const Machine& machine) {
+  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), "k", machine.kernels));
+  kernel::FoldConstants(lowered.kernel);
+  kernel::MergeLoops(lowered.kernel);
+  kernel::RemoveDuplicates(lowered.kernel);
+  return lowered;
+}
+
 uint64_t DefinedBuffers(const kernel::Kernel& kernel, size_t first) {
   uint64_t defined = 0;
   for (size_t i = first; i < std::min<size_t>(kernel.buffers.size(), kernel::kDefinedBits); ++i)
@@ -120,14 +129,10 @@ std::optional<bool> MayWriteOver(const Instruction& fusion, int64_t operand, int
   const std::optional<KernelConfig> config = KernelConfigOf(fusion);
   if (machine.gpu.block == 0 || !config || !config->schedule || ByteSize(from) != ByteSize(to)) return false;
   const Result<kernel::Schedule> schedule = kernel::ParseSchedule(*config->schedule);
-  Result<kernel::LoweredKernel> lowered = kernel::Lower(*fusion.callee(), "k", machine.kernels);
+  const Result<kernel::LoweredKernel> lowered = LowerForThreads(fusion, machine);
   if (!schedule || !lowered || !lowered->in_place.empty()) return false;
-  kernel::Kernel& kernel = lowered->kernel;
-  kernel::FoldConstants(kernel);
-  kernel::MergeLoops(kernel);
-  kernel::RemoveDuplicates(kernel);
   const auto first = static_cast<int64_t>(fusion.callee()->parameters().size());
-  if (kernel::MayWriteOver(kernel, *schedule, static_cast<kernel::BufferId>(operand),
+  if (kernel::MayWriteOver(lowered->kernel, *schedule, static_cast<kernel::BufferId>(operand),
                            static_cast<kernel::BufferId>(first + std::max<int64_t>(output, 0))))
     return true;
   // All threads of a team may read what one of them writes, and what is written first may be read for others.
@@ -139,13 +144,10 @@ std::optional<bool> MayWriteOver(const Instruction& fusion, int64_t operand, int
 }
 
 Result<KernelAlternatives> AlternativesOf(const Instruction& fusion, const Machine& machine) {
-  HLO_TRY(kernel::LoweredKernel lowered, kernel::Lower(*fusion.callee(), "k", machine.kernels));
-  kernel::Kernel& kernel = lowered.kernel;
-  kernel::FoldConstants(kernel);
-  kernel::MergeLoops(kernel);
-  kernel::RemoveDuplicates(kernel);
-  KernelAlternatives alternatives{ToString(kernel), {}};
-  for (const kernel::Schedule& schedule : kernel::AlternativeThreads(kernel, TargetFor(fusion, machine)))
+  HLO_TRY(const kernel::LoweredKernel lowered, LowerForThreads(fusion, machine));
+  KernelAlternatives alternatives{ToString(lowered.kernel), {}};
+  for (const kernel::Schedule& schedule :
+       kernel::AlternativeThreads(lowered.kernel, TargetFor(fusion, machine)))
     alternatives.schedules.push_back(ToString(schedule));
   return alternatives;
 }

@@ -129,10 +129,6 @@ class Builder {
   const compile::Machine& machine_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Whether a library can do it, all at once, where there is one.
 bool IsForLibrary(const Instruction& inst) {
   return llvm::any_of(Libraries(), [&](const LibraryInfo& library) {
