@@ -36,7 +36,7 @@ class BufferAssigner {
     if (options_.reads_to_end) KeepOperands();
     HLO_CHECK_OK(MakeGroups());
     MarkEntry();
-    if (options_.order == Ordering::Kind::Sequential && options_.share_operands) ShareWithOperands();
+    if (options_.order == Ordering::Kind::Sequential) ShareWithOperands();
     Fixed();
     HLO_CHECK_OK(options_.order == Ordering::Kind::Sequential ? PackTemps() : ReuseAllocations());
     HLO_CHECK_OK(TupleTables());

@@ -25,13 +25,13 @@ struct BufferOptions {
   int64_t alignment = 64;
   /// Bytes before and after each temporary that nothing lies in while it is in use; a multiple of alignment.
   int64_t red_zone = 0;
-  /// Results may take the place of operands that die and are read elementwise.
-  bool share_operands = true;
   /// Temporaries may lie where results will.
   bool use_results = false;
-  /// Calls that read their operands until they end, whatever their computations do; none: as these say.
+  /// Calls that read their operands until they end though they are no composites (ReadsUntilEnd), as somebody
+  /// may do them as a whole; none: none.
   std::function<bool(const Instruction& call)> reads_to_end = nullptr;
-  /// Decides about fusions; none: those that read elementwise do.
+  /// Results take the place of operands that die where this says so of a fusion; without it, or where it says
+  /// nothing, of those that are read elementwise.
   MayWriteOver may_write_over = nullptr;
 };
 

@@ -237,16 +237,16 @@ Result<std::unique_ptr<Executable>> ModuleRunner::MakeReference() {
 
 /// The plan of the program, if something asks for it or arrays are large, against limit and machine.
 Status ModuleRunner::CheckProgramMemory() {
-  const bool large = !options_.compile_only && HasManyBytes(module_);
   SetMemoryNotes({});
-  if (!large && options_.memory.empty() && options_.memory_limit.bytes == 0 && options_.result_json.empty())
+  if ((options_.compile_only || !HasManyBytes(module_)) && options_.memory.empty() &&
+      options_.memory_limit.bytes == 0 && options_.result_json.empty())
     return {};
   memory_ = program_->Memory();
-  if (memory_) SetMemoryNotes(LargestBuffers(*memory_, "note: "));
   if (!memory_ && options_.memory.empty()) return {};
   if (!memory_)
     return Error("unavailable-feature", {}, "option '--memory': platform {0} does not plan its memory",
                  result_.platform);
+  SetMemoryNotes(LargestBuffers(*memory_, "note: "));
   result_.temp_bytes = memory_->temporaries;
   result_.peak_bytes = memory_->peak();
   // When it runs a GPU says what it has: its description may be another's.
@@ -493,8 +493,7 @@ ModuleResult ModuleRunner::Run(bool heading) {
   if (!status) sink_.Report(status.error());
   result_.exit_code = sink_.module_exit_code();
   if (!status || result_.status.empty()) result_.status = StatusOf(result_.exit_code, !status).str();
-  for (const Diagnostic& d : sink_.module_diagnostics())
-    result_.diagnostics.push_back(RenderJson(d, input_.name));
+  for (const auto& d : sink_.module_diagnostics()) result_.diagnostics.push_back(RenderJson(d, input_.name));
   return std::move(result_);
 }
 
