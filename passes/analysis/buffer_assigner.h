@@ -33,7 +33,6 @@ class BufferAssigner {
 
   Status Run() {
     result_.slices_.resize(flow_.place_count());
-    if (options_.reads_to_end) KeepOperands();
     HLO_CHECK_OK(MakeGroups());
     MarkEntry();
     if (options_.order == Ordering::Kind::Sequential) ShareWithOperands();
@@ -76,7 +75,6 @@ class BufferAssigner {
                  "the temporaries of module {0} need more bytes than can be addressed",
                  flow_.module().name());
   }
-  void KeepOperands();
   Status MakeGroups();
   void MarkEntry();
   void ShareWithOperands();

@@ -15,19 +15,6 @@ int64_t MemorySpace(const Shape& shape) {
 
 }  // namespace
 
-/// What a call reads until it ends.
-void BufferAssigner::KeepOperands() {
-  for (const auto& computation : flow_.module().computations())
-    for (const Instruction* call : computation->InstructionsOf(OpKind::Call)) {
-      if (!options_.reads_to_end(*call)) continue;
-      for (const Instruction* operand : call->operands())
-        for (const Place part : flow_.Parts(flow_.Of(*operand))) {
-          LiveRange& live = ranges_[static_cast<size_t>(flow_.Value(part))];
-          live.end = std::max(live.end, timeline_.End(*call));
-        }
-    }
-}
-
 Status BufferAssigner::MakeGroups() {
   auto classes = BufferClasses(flow_, timeline_);
   if (const auto conflict = FindConflict(ordering_, classes)) {

@@ -27,9 +27,6 @@ struct BufferOptions {
   int64_t red_zone = 0;
   /// Temporaries may lie where results will.
   bool use_results = false;
-  /// Calls that read their operands until they end though they are no composites (ReadsUntilEnd), as somebody
-  /// may do them as a whole; none: none.
-  std::function<bool(const Instruction& call)> reads_to_end = nullptr;
   /// Results take the place of operands that die where this says so of a fusion; without it, or where it says
   /// nothing, of those that are read elementwise.
   MayWriteOver may_write_over = nullptr;

@@ -69,9 +69,8 @@ int64_t Timeline::Definition(const Dataflow& flow, Place value) const {
 }
 
 bool ReadsUntilEnd(const Use& use) {
-  if (use.user == nullptr || use.user->kind() != OpKind::Call || use.operand < 0) return false;
-  return use.user->attr<CallAttrs>().is_composite ||
-         use.user->callee()->parameter(use.operand)->users().empty();
+  return use.user != nullptr && use.user->kind() == OpKind::Call && use.operand >= 0 &&
+         use.user->attr<CallAttrs>().is_composite;
 }
 
 int64_t Timeline::Time(const Use& use) const {

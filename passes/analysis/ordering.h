@@ -15,7 +15,7 @@ using Schedule = llvm::DenseMap<const Computation*, std::vector<Instruction*>>;
 Schedule ScheduleOf(const Module& module);
 
 /// An operand is read until the call ends, rather than when it begins: of a composite, which somebody may do
-/// as a whole, or if nothing called reads it.
+/// as a whole.
 bool ReadsUntilEnd(const Use& use);
 
 /// One time line over all computations that control flow reaches: a called computation runs between begin and

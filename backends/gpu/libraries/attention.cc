@@ -5,7 +5,6 @@
 #include "ir/module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
-#include "passes/analysis/frontend_attributes.h"
 
 namespace hlo::gpu {
 namespace {
@@ -204,30 +203,12 @@ class AttentionMaker {
   Dim batch_, groups_, heads_, queries_, keys_;
 };
 
-struct Found {
-  LibraryAttention attention;
-  std::vector<const Instruction*> steps, arrays;
-  std::optional<AttentionBias> bias;  // to be made
-};
-Result<Found> FindOf(AttentionReader&& reader, const Instruction& kernel) {
+Result<AttentionSteps> StepsOf(AttentionReader&& reader, const Instruction& kernel) {
   HLO_TRY(AttentionArrays arrays, reader.Read(kernel));
   HLO_TRY(LibraryAttention attention, AttentionOfArrays(arrays, kernel));
-  return Found{std::move(attention), reader.Steps(), reader.arrays().vec(), std::move(arrays.made)};
-}
-/// Weights are divided before they weigh values, or these are.
-Result<Found> Find(const Instruction& kernel) {
-  auto found = FindOf(AttentionReader(), kernel);
-  if (found) return found;
-  if (auto later = FindOf(AttentionReader(/*divides_later=*/true), kernel)) return later;
+  AttentionSteps found{{}, std::move(attention), reader.arrays().vec(), std::move(arrays.made)};
+  for (const Instruction* step : reader.Steps()) found.steps.push_back(const_cast<Instruction*>(step));
   return found;
-}
-
-/// The parameter of the steps that none of them reads: the bias that was made of what they read. Null: there
-/// is none.
-const Instruction* MadeBias(const Computation& steps) {
-  for (const Instruction* parameter : steps.parameters())
-    if (parameter->users().empty()) return parameter;
-  return nullptr;
 }
 
 }  // namespace
@@ -256,41 +237,12 @@ llvm::SmallVector<const View*, 6> LibraryAttention::Tensors() const {
   return all;
 }
 
-Result<LibraryAttention> AttentionOf(const Instruction& call) {
-  if (const llvm::StringRef text = FrontendValue(call, kAttentionAttribute); !text.empty())
-    return AttentionOfText(text, call);
-  const Computation& steps = *call.callee();
-  std::string why;
-  for (const Instruction* kernel : steps.InstructionsOf(OpKind::Fusion)) {
-    if (kernel->callee()->InstructionsOf(OpKind::Dot).empty()) continue;
-    auto found = Find(*kernel);
-    if (!found) {
-      if (why.empty()) why = std::move(found).error().message;
-      continue;
-    }
-    if (!found->steps.back()->IsRoot()) continue;
-    if (found->bias) {
-      const Instruction* const made = MadeBias(steps);
-      if (made == nullptr) return Decline(call.loc(), "nobody has made its bias");
-      found->attention.bias.array = made->attr<ParameterAttrs>().number;
-    }
-    for (View* view : {&found->attention.queries, &found->attention.keys, &found->attention.values,
-                       &found->attention.bias}) {
-      if (view->array < 0 || (found->bias && view == &found->attention.bias)) continue;
-      const Instruction& array = *found->arrays[static_cast<size_t>(view->array)];
-      if (array.kind() != OpKind::Parameter) return Decline(call.loc(), "%{0} is no operand", array.name());
-      view->array = array.attr<ParameterAttrs>().number;
-    }
-    return std::move(found->attention);
-  }
-  return Decline(call.loc(), "{0}", why.empty() ? "there is no attention in it" : why);
-}
-
+/// Weights are divided before they weigh values, or these are.
 Result<AttentionSteps> AttentionFrom(const Instruction& kernel) {
-  HLO_TRY(Found found, Find(kernel));
-  AttentionSteps steps{{}, std::move(found.bias)};
-  for (const Instruction* step : found.steps) steps.steps.push_back(const_cast<Instruction*>(step));
-  return steps;
+  auto found = StepsOf(AttentionReader(), kernel);
+  if (found) return found;
+  if (auto later = StepsOf(AttentionReader(/*divides_later=*/true), kernel)) return later;
+  return found;
 }
 
 const Instruction* ScoresOf(const Instruction& kernel) {

@@ -20,16 +20,14 @@ struct LibraryAttention {
   [[nodiscard]] llvm::SmallVector<const View*, 6> Tensors() const;
 };
 
-/// What a call of steps computes as one attention of the library; its arrays are operands of the call. It is
-/// what the call says of itself (attention_gradient.h), or is read of the steps.
-/// Declines, saying why, where it is none.
-Result<LibraryAttention> AttentionOf(const Instruction& call);
 /// The steps of a computation that are one attention, beginning with the kernel that makes its scores; the
-/// last one makes the result, and nobody but them reads what the others make. In an order in which they can
-/// be run. The library may need an array of what they add to scores: an operand of the call that none of the
-/// steps reads.
+/// last one makes the result, and nobody but them reads what the others make.
 struct AttentionSteps {
-  std::vector<Instruction*> steps;
+  std::vector<Instruction*> steps;         // in an order in which they can be run
+  LibraryAttention attention;              // its views number `arrays`
+  std::vector<const Instruction*> arrays;  // that the steps read
+  /// What they add to scores, where that is no array: one that is to be made, which the library reads and
+  /// none of the steps.
   std::optional<AttentionBias> bias;
 };
 /// Declines, saying why, where there is none or where it pays no call of a library.

@@ -35,15 +35,6 @@ struct GradientsOfAttention {
 /// between, or where it pays no call of a library.
 Result<GradientsOfAttention> GradientsFrom(const Instruction& scores);
 
-/// What calls of these say of themselves (kAttentionAttribute).
-constexpr llvm::StringLiteral kAttentionAttribute = "attention";
-std::string ToText(const LibraryAttention& attention);
-std::string ToText(const LibraryAttentionGradient& gradient);
-/// A call that says it makes gradients.
-bool HasGradients(const Instruction& inst);
-/// As ToText() has it, of a call whose arrays are large enough for it. Declines other texts.
-Result<LibraryAttention> AttentionOfText(llvm::StringRef text, const Instruction& call);
-Result<LibraryAttentionGradient> GradientOfText(llvm::StringRef text, const Instruction& call);
 /// Every figure of it; operands by their names.
 std::string ToString(const LibraryAttentionGradient& gradient, const Instruction& call);
 

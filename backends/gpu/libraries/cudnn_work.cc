@@ -1,9 +1,8 @@
 // Convolutions and attention among what libraries do.
-#include "backends/gpu/libraries/attention_gradient.h"
+#include "backends/gpu/libraries/attention_text.h"
 #include "backends/gpu/libraries/convolution.h"
 #include "backends/gpu/libraries/cudnn.h"
 #include "ir/computation.h"
-#include "passes/analysis/frontend_attributes.h"
 
 namespace hlo::gpu {
 namespace {
@@ -66,17 +65,15 @@ class GradientWork final : public LibraryWork {
 }  // namespace
 
 bool ConcernsCudnn(const Instruction& inst) {
-  return inst.kind() == OpKind::Call || HasConvolution(inst) ||
-         (!IsInCall(inst) && ScoresOf(inst) != nullptr);
+  return IsAttentionCall(inst) || HasConvolution(inst) || (!IsInCall(inst) && ScoresOf(inst) != nullptr);
 }
 
 Result<std::unique_ptr<LibraryWork>> DescribeCudnn(const Instruction& inst) {
   if (HasGradients(inst)) {
-    HLO_TRY(LibraryAttentionGradient gradient,
-            GradientOfText(FrontendValue(inst, kAttentionAttribute), inst));
+    HLO_TRY(LibraryAttentionGradient gradient, GradientOf(inst));
     return std::make_unique<GradientWork>(std::move(gradient));
   }
-  if (inst.kind() == OpKind::Call) {
+  if (IsAttentionCall(inst)) {
     HLO_TRY(LibraryAttention attention, AttentionOf(inst));
     return std::make_unique<AttentionWork>(std::move(attention));
   }

@@ -1,12 +1,13 @@
 #include "backends/gpu/runtime/attention_calls.h"
 
 #include "backends/compile/kernel_config.h"
-#include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/attention_text.h"
 #include "backends/gpu/runtime/attention_bias.h"
 #include "ir/findings.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/cost.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/memory/copy_insertion.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -66,7 +67,8 @@ bool MayWait(llvm::ArrayRef<Instruction*> steps, const std::vector<Instruction*>
 }
 
 /// A call of the steps, instead of the last one. They do not read `bias`, which may be null.
-Instruction* CallOf(llvm::ArrayRef<Instruction*> steps, Instruction* bias) {
+Instruction* CallOf(const AttentionSteps& found, Instruction* bias) {
+  const std::vector<Instruction*>& steps = found.steps;
   Instruction* const last = steps.back();
   Computation* const body = NewComputation(*last->module(), "attention");
   body->set_execution_thread(last->parent()->execution_thread());
@@ -93,7 +95,15 @@ Instruction* CallOf(llvm::ArrayRef<Instruction*> steps, Instruction* bias) {
   if (bias != nullptr) copy_of(bias);
   body->set_root(result);
   body->set_schedule(std::move(order));
-  return Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, CallAttrs(), {body}, "attention");
+  LibraryAttention attention = found.attention;
+  for (View* view : {&attention.queries, &attention.keys, &attention.values, &attention.bias})
+    if (view->array >= 0)
+      view->array = llvm::find(operands, found.arrays[static_cast<size_t>(view->array)]) - operands.begin();
+  if (bias != nullptr) attention.bias.array = static_cast<int64_t>(operands.size()) - 1;
+  Instruction* const call =
+      Maker(last).AddWithShape(OpKind::Call, last->shape(), operands, CallAttrs(), {body}, "attention");
+  MarkAttention(call, ToText(attention));
+  return call;
 }
 
 /// Whether others than these steps read one of them, or it is the result.
@@ -118,11 +128,12 @@ bool CallAttentionOf(Computation& computation, const compile::Machine& machine) 
   llvm::SmallPtrSet<Instruction*, 8> shared;            // stay as long as others read them
   std::vector<Instruction*> now;
   llvm::DenseMap<const Instruction*, Instruction*> biases;  // of calls
-  for (const auto& [steps, values] : found) {
+  for (const AttentionSteps& one : found) {
+    const std::vector<Instruction*>& steps = one.steps;
     if (llvm::any_of(steps, [&](const Instruction* step) { return by.contains(step); })) continue;
-    Instruction* const bias = values ? MakeBias(*values, steps.back(), machine) : nullptr;
-    if (values && bias == nullptr) continue;
-    Instruction* const call = CallOf(steps, bias);
+    Instruction* const bias = one.bias ? MakeBias(*one.bias, steps.back(), machine) : nullptr;
+    if (one.bias && bias == nullptr) continue;
+    Instruction* const call = CallOf(one, bias);
     if (bias != nullptr) biases[call] = bias;
     for (Instruction* step : steps)
       if (IsReadBeside(*step, steps))
@@ -165,16 +176,31 @@ bool MayHaveAttention(const Module& module) {
   return has(OpKind::Dot) && has(OpKind::Exp);
 }
 
-void CallAttention(Module& module, const compile::Machine& machine) {
+void MarkAttention(Instruction* call, llvm::StringRef text) {
+  Module& module = *call->module();
+  auto& attributes = call->MutableExtras().frontend_attributes;
+  attributes.push_back({module.Save(kAttentionAttribute), module.Save(text)});
+  attributes.push_back({"composite.name", "hlo.attention"});
+  attributes.push_back({"composite.version", "1"});
+  attributes.push_back({"inlineable", "false"});
+  call->mutable_attrs().Mutable<CallAttrs>().is_composite = true;
+}
+
+Status CallAttention(Module& module, const compile::Machine& machine) {
   std::vector<Computation*> computations;
   for (const auto& computation : module.computations())
     if (RunsOnWholeValues(*computation) && computation->has_schedule())
       computations.push_back(computation.get());
   bool changed = false;
   for (Computation* computation : computations) changed |= CallAttentionOf(*computation, machine);
-  if (!changed) return;
+  if (!changed) return {};
   RemoveUnreachableComputations(module);
   SetFindings(module, nullptr);
+  // Results may have to lie where operands do, as in the state of a loop, which calls read until they end.
+  RewriteControls controls;
+  PassContext context("attention-calls", controls);
+  HLO_TRY([[maybe_unused]] const bool copies, RunCopyInsertion(module, NoPassOptions(), context));
+  return {};
 }
 
 }  // namespace hlo::gpu

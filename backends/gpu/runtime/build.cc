@@ -142,7 +142,6 @@ BufferOptions PlacementOptions(const compile::Machine& machine) {
   BufferOptions options;
   options.alignment = kDeviceAlignment;
   options.use_results = true;
-  options.reads_to_end = IsForLibrary;
   options.may_write_over = [&machine](const Instruction& fusion, int64_t operand,
                                       int64_t output) -> std::optional<bool> {
     if (IsForLibrary(fusion)) return false;

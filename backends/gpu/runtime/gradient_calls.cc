@@ -1,6 +1,7 @@
 #include "backends/gpu/runtime/gradient_calls.h"
 
-#include "backends/gpu/libraries/attention_gradient.h"
+#include "backends/gpu/libraries/attention_text.h"
+#include "backends/gpu/runtime/attention_calls.h"
 #include "ir/by_op_kind.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -55,17 +56,6 @@ void InlineSmallCalls(Computation& computation) {
       if (user->kind() == OpKind::GetTupleElement)
         ReplaceAndRemove(user, made->operand(user->attr<GetTupleElementAttrs>().index));
   }
-}
-
-/// The call stays one, says of itself what it is, and keeps operands that nothing called reads.
-void MarkAttention(Instruction* call, llvm::StringRef text) {
-  Module& module = *call->module();
-  auto& attributes = call->MutableExtras().frontend_attributes;
-  attributes.push_back({module.Save(kAttentionAttribute), module.Save(text)});
-  attributes.push_back({"composite.name", "hlo.attention"});
-  attributes.push_back({"composite.version", "1"});
-  attributes.push_back({"inlineable", "false"});
-  call->mutable_attrs().Mutable<CallAttrs>().is_composite = true;
 }
 
 /// What is called: copies of what makes some values, down to arrays that are its operands.

@@ -2,7 +2,7 @@
 
 #include "backends/compile/kernel_config.h"
 #include "backends/compile/kernel_plans.h"
-#include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/attention_text.h"
 #include "backends/gpu/libraries/convolution.h"
 #include "backends/gpu/libraries/product.h"
 #include "backends/gpu/runtime/attention_calls.h"
@@ -188,7 +188,7 @@ Status SplitForLibraries(Module& module, const compile::Machine& machine,
     if (added) it->second = expected(library);
     return it->second;
   };
-  if (MayHaveAttention(module) && is_there("cuDNN")) CallAttention(module, machine);
+  if (MayHaveAttention(module) && is_there("cuDNN")) HLO_CHECK_OK(CallAttention(module, machine));
   const llvm::DenseSet<const Computation*> attention = Attentions(module);
   HLO_CHECK_OK(SplitAll(
       module, machine,
