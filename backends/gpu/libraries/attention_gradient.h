@@ -14,21 +14,32 @@ struct LibraryAttentionGradient {
   [[nodiscard]] llvm::SmallVector<const View*, 10> Tensors() const;
 };
 
-/// An attention and its gradients, found among instructions that no pass has put into kernels.
+/// An attention, or one with its gradients, found among instructions that no pass has put into kernels.
 struct GradientsOfAttention {
   /// A product, and its dimensions in the order in which an array has them.
   struct Made {
-    const Instruction* product = nullptr;
+    const Instruction* product = nullptr;  // none: nobody reads it
     Dims order;
+    Dims sizes;  // of that array
   };
-  LibraryAttention attention;  // with statistics
-  LibraryAttentionGradient gradient;
+  /// How weights weigh values, where no product does that: only gradients need the result.
+  struct Weighing {
+    const Instruction* weights = nullptr;  // or powers, where nobody divides them by their sums
+    const Instruction* values = nullptr;
+    DotAttrs attrs;
+    Dims sums_along;  // which dimensions of powers those of sums are; without: they are weights
+  };
+  LibraryAttention attention;                        // with statistics where there are gradients
+  std::optional<LibraryAttentionGradient> gradient;  // if one of them is made
   /// What the views number; behind them, in the gradient, the attention's result and statistics.
   std::vector<const Instruction*> arrays;
-  Made result;                                           // no product: nobody reads it
+  Made result;
+  Weighing weighing;
   Made queries, keys, values;                            // gradients
   const Instruction *maxima = nullptr, *sums = nullptr;  // of each row
-  Dims rows;  // the order of the dimensions of sums in arrays of rows
+  /// Of dimensions of several elements alone: those of maxima in the order of sums, and those of sums in that
+  /// of arrays of rows.
+  Dims maxima_order, rows;
 };
 
 /// Of the product that makes scores. Declines, saying why, where there is none, where others read what lies

@@ -177,6 +177,10 @@ std::string ToText(const LibraryAttentionGradient& gradient) {
 bool IsAttentionCall(const Instruction& inst) {
   return inst.kind() == OpKind::Call && !FrontendValue(inst, kAttentionAttribute).empty();
 }
+bool IsInAttention(const Computation& computation) {
+  return llvm::any_of(computation.callers(),
+                      [](const Instruction* caller) { return IsAttentionCall(*caller); });
+}
 bool HasGradients(const Instruction& inst) {
   return inst.kind() == OpKind::Call && FrontendValue(inst, kAttentionAttribute).contains(";dQ=");
 }
@@ -195,6 +199,13 @@ Result<LibraryAttentionGradient> GradientOf(const Instruction& call) {
   for (const auto& [name, view] : kGradients) HLO_CHECK_OK(reader.Read(name, gradient.*view));
   if (!FitTogether(gradient)) return reader.Wrong("gradient");
   return gradient;
+}
+
+llvm::StringRef WhyNoGradients(const Instruction& kernel) {
+  if (kernel.kind() != OpKind::Fusion) return "";
+  for (const Instruction* powers : kernel.callee()->InstructionsOf(OpKind::Exp))
+    if (const llvm::StringRef why = FrontendValue(*powers, kWhyNoGradients); !why.empty()) return why;
+  return "";
 }
 
 }  // namespace hlo::gpu

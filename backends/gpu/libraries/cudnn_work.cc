@@ -11,12 +11,6 @@ std::shared_ptr<Cudnn> CudnnOf(LibraryPtr library) {
   return std::static_pointer_cast<Cudnn>(std::move(library));
 }
 
-/// A step of an attention that is known.
-bool IsInCall(const Instruction& inst) {
-  return llvm::any_of(inst.parent()->callers(),
-                      [](const Instruction* caller) { return caller->kind() == OpKind::Call; });
-}
-
 class ConvolutionWork final : public LibraryWork {
  public:
   explicit ConvolutionWork(LibraryConvolution convolution) : convolution_(std::move(convolution)) {}
@@ -65,7 +59,8 @@ class GradientWork final : public LibraryWork {
 }  // namespace
 
 bool ConcernsCudnn(const Instruction& inst) {
-  return IsAttentionCall(inst) || HasConvolution(inst) || (!IsInCall(inst) && ScoresOf(inst) != nullptr);
+  return IsAttentionCall(inst) || HasConvolution(inst) ||
+         (!IsInAttention(*inst.parent()) && (ScoresOf(inst) != nullptr || !WhyNoGradients(inst).empty()));
 }
 
 Result<std::unique_ptr<LibraryWork>> DescribeCudnn(const Instruction& inst) {
@@ -77,6 +72,7 @@ Result<std::unique_ptr<LibraryWork>> DescribeCudnn(const Instruction& inst) {
     HLO_TRY(LibraryAttention attention, AttentionOf(inst));
     return std::make_unique<AttentionWork>(std::move(attention));
   }
+  if (const llvm::StringRef why = WhyNoGradients(inst); !why.empty()) return Decline(inst.loc(), "{0}", why);
   if (const Instruction* const scores = ScoresOf(inst)) {
     HLO_TRY([[maybe_unused]] const auto steps, AttentionFrom(*scores));
     return Decline(inst.loc(), "what lies between its steps may write over what they read");

@@ -121,6 +121,9 @@ bool GradientReader::SeeGradient(const Instruction& dot) {
     const auto array = is_values ? A::Values : A::ResultGradient;
     if (!Agree(array, *dot.operand(static_cast<int64_t>(side)), along, ContractingOf(attrs, side)))
       return false;
+    if (!is_values) continue;
+    weighed_ = dot.operand(static_cast<int64_t>(side));
+    weighed_dims_ = along;
   }
   return values && others;
 }
@@ -218,7 +221,7 @@ Made GradientReader::Keep(const Instruction& dot, size_t side, const View& weigh
       dims.push_back({dim.size, dim.stride, 0});
     }
   const auto is_features = [&](int64_t d) { return dims[static_cast<size_t>(d)].scores < 0; };
-  Made made{&dot, {}};
+  Made made{&dot, {}, {}};
   const auto only_user = [](const Instruction* inst) {
     return inst != nullptr && inst->users().size() == 1 ? inst->users().front() : nullptr;
   };
@@ -233,75 +236,23 @@ Made GradientReader::Keep(const Instruction& dot, size_t side, const View& weigh
       for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d)
         if (is_features(d) == features) made.order.push_back(d);
   }
+  ArrayAlong lies;
+  for (const int64_t d : made.order) lies.push_back(dims[static_cast<size_t>(d)]);
+  Lie(array, lies, made);
+  return made;
+}
+
+/// Dimensions row by row; features are those of no score.
+void GradientReader::Lie(A::Array array, llvm::ArrayRef<AlongScores> dims, Made& made) {
   int64_t stride = 1;
-  for (const int64_t d : llvm::reverse(made.order)) {
-    const AlongScores& dim = dims[static_cast<size_t>(d)];
-    if (!is_features(d))
+  for (const AlongScores& dim : llvm::reverse(dims)) {
+    if (dim.scores >= 0)
       found_.along[array].push_back({dim.size, dim.scores, stride});
     else if (dim.size > 1)
       found_.features[array] = {dim.size, stride};
     stride *= dim.size;
   }
-  return made;
-}
-
-/// Of each row: batches, heads, those that share keys, queries.
-Status GradientReader::AddStatistics() {
-  if (made_of_.maxima == nullptr || made_of_.sums == nullptr)
-    return Decline(scores_->loc(), "it has no softmax");
-  const auto& sums = Find(made_of_.sums)->view.dims;
-  const auto long_dims = [](llvm::SmallVector<ViewDim, 4> dims) {
-    llvm::erase_if(dims, [](const ViewDim& dim) { return dim.size == 1; });
-    return dims;
-  };
-  const bool alike = llvm::equal(long_dims(sums), long_dims(Find(made_of_.maxima)->view.dims),
-                                 [](const ViewDim& a, const ViewDim& b) { return a.stride == b.stride; });
-  if (!alike) return Decline(scores_->loc(), "its maxima lie otherwise than its sums");
-  const auto rank = [&](int64_t d) {
-    const ViewDim& dim = sums[static_cast<size_t>(d)];
-    const bool outer = dim.size == 1 || dim.stride >= found_.sections[2];
-    const bool counts = llvm::any_of(found_.along[A::Rows], [&](const AlongScores& row) {
-      return row.scores == dim.stride && row.size == dim.size;
-    });
-    return std::tuple(outer ? 0 : 1, outer ? -dim.stride : 0, counts, outer ? 0 : dim.size, d);
-  };
-  for (int64_t d = 0; d < static_cast<int64_t>(sums.size()); ++d) made_of_.rows.push_back(d);
-  llvm::sort(made_of_.rows, [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
-  int64_t stride = 1;
-  for (const int64_t d : llvm::reverse(made_of_.rows)) {
-    const ViewDim& dim = sums[static_cast<size_t>(d)];
-    found_.along[A::Statistics].push_back({dim.size, dim.stride, stride});
-    stride *= dim.size;
-  }
-  found_.views[A::Statistics].type = ElementType::F32;
-  return {};
-}
-
-Result<GradientsOfAttention> GradientReader::Finish() {
-  for (const Made* made : {&made_of_.queries, &made_of_.keys, &made_of_.values})
-    if (made->product == nullptr) return Decline(scores_->loc(), "it has not all gradients");
-  if (made_of_.result.product == nullptr) return Decline(scores_->loc(), "nobody makes its result");
-  if (made_) return Decline(scores_->loc(), "its bias is no array");
-  if (found_.cap) return Decline(scores_->loc(), "its scores are capped");
-  HLO_CHECK_OK(AddStatistics());
-  // The library makes what its arrays are of.
-  for (const A::Array array : {A::Result, A::QueriesGradient, A::KeysGradient, A::ValuesGradient})
-    found_.views[array].type = found_.views[A::Queries].type;
-  HLO_TRY(made_of_.gradient, GradientOfArrays(found_, *scores_));
-  made_of_.attention = made_of_.gradient.attention;
-  made_of_.arrays = arrays_.getArrayRef().vec();
-  // Behind the arrays, and the second result.
-  made_of_.attention.statistics.array = -2;
-  const auto count = static_cast<int64_t>(made_of_.arrays.size());
-  made_of_.gradient.attention.result.array = count;
-  made_of_.gradient.attention.statistics.array = count + 1;
-  made_of_.gradient.keys.array = -2;
-  made_of_.gradient.values.array = -3;
-  return std::move(made_of_);
-}
-
-Result<GradientsOfAttention> GradientsFrom(const Instruction& scores) {
-  return GradientReader().Read(scores);
+  for (const AlongScores& dim : dims) made.sizes.push_back(dim.size);
 }
 
 }  // namespace hlo::gpu

@@ -58,6 +58,8 @@ void GradientReader::Take(const Instruction& inst) {
     if (auto known = (this->*rule)(inst)) {
       if (known->role == Role::Maxima && made_of_.maxima == nullptr) made_of_.maxima = &inst;
       if (known->role == Role::Sums && made_of_.sums == nullptr) made_of_.sums = &inst;
+      if (known->role == Role::Powers && powers_ == nullptr) powers_ = &inst;
+      if (known->role == Role::Weights && weights_ == nullptr) weights_ = &inst;
       known_[&inst] = std::move(*known);
       return;
     }

@@ -61,14 +61,23 @@ class GradientReader final : private AttentionReader {
   /// One side of a product along the scores, of the array it has to be.
   bool Agree(A::Array array, const Instruction& value, const ArrayAlong& along, const Dims& features);
   GradientsOfAttention::Made Keep(const Instruction& dot, size_t side, const View& weights, A::Array made);
+  /// Of what nobody makes: as the array it is the gradient of, features last.
+  GradientsOfAttention::Made Absent(A::Array of, A::Array made);
+  /// The result of which no product is known.
+  Status WeighValues();
+  void Lie(A::Array array, llvm::ArrayRef<AlongScores> dims, GradientsOfAttention::Made& made);
   [[nodiscard]] bool IsGradientOfScores(const SoftmaxTerms& terms) const;
   Status AddStatistics();
+  Status FinishGradients();
   Result<GradientsOfAttention> Finish();
 
   llvm::DenseMap<const Instruction*, Value> values_;
   const Instruction* scores_ = nullptr;
-  const Instruction* gradient_ = nullptr;        // of weights: a product
-  llvm::SmallVector<ViewDim, 4> gradient_dims_;  // its dimensions over the scores
+  const Instruction *powers_ = nullptr, *weights_ = nullptr;  // the first ones that there are
+  const Instruction* weighed_ = nullptr;                      // values, as the gradient of weights has them
+  ArrayAlong weighed_dims_;                                   // their dimensions along the scores
+  const Instruction* gradient_ = nullptr;                     // of weights: a product
+  llvm::SmallVector<ViewDim, 4> gradient_dims_;               // its dimensions over the scores
   bool settled_ = false;
   const Instruction* reader_ = nullptr;  // that is no part of it
   GradientsOfAttention made_of_;

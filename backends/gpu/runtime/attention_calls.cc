@@ -7,7 +7,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/analysis/cost.h"
 #include "passes/analysis/fusion_facts.h"
-#include "passes/memory/copy_insertion.h"
+#include "passes/pass_manager.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -189,7 +189,7 @@ void MarkAttention(Instruction* call, llvm::StringRef text) {
 Status CallAttention(Module& module, const compile::Machine& machine) {
   std::vector<Computation*> computations;
   for (const auto& computation : module.computations())
-    if (RunsOnWholeValues(*computation) && computation->has_schedule())
+    if (RunsOnWholeValues(*computation) && computation->has_schedule() && !IsInAttention(*computation))
       computations.push_back(computation.get());
   bool changed = false;
   for (Computation* computation : computations) changed |= CallAttentionOf(*computation, machine);
@@ -198,8 +198,9 @@ Status CallAttention(Module& module, const compile::Machine& machine) {
   SetFindings(module, nullptr);
   // Results may have to lie where operands do, as in the state of a loop, which calls read until they end.
   RewriteControls controls;
-  PassContext context("attention-calls", controls);
-  HLO_TRY([[maybe_unused]] const bool copies, RunCopyInsertion(module, NoPassOptions(), context));
+  PassManager manager(controls, {});
+  HLO_TRY(const auto pipeline, ParsePipeline("copy-insertion"));
+  HLO_TRY([[maybe_unused]] const bool copies, manager.Run(module, pipeline));
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "backends/gpu/runtime/gradient_calls.h"
 
+#include <numeric>
+
 #include "backends/gpu/libraries/attention_text.h"
 #include "backends/gpu/runtime/attention_calls.h"
 #include "ir/by_op_kind.h"
@@ -19,15 +21,31 @@ using Made = GradientsOfAttention::Made;
 /// of them, at most.
 constexpr size_t kMostSteps = 24, kMostInlined = 16;
 
-/// Whether powers are made of what a product makes.
-bool MakesPowers(const Instruction& dot) {
-  llvm::SmallSetVector<const Instruction*, kMostSteps> seen;
-  seen.insert(&dot);
-  for (size_t i = 0; i < seen.size() && seen.size() < kMostSteps; ++i) {
-    if (seen[i]->kind() == OpKind::Exp) return true;
-    seen.insert(seen[i]->users().begin(), seen[i]->users().end());
-  }
-  return llvm::any_of(seen, [](const Instruction* inst) { return inst->kind() == OpKind::Exp; });
+/// Instructions that read others, and so on, without those that are behind one of a kind.
+llvm::SmallSetVector<Instruction*, kMostSteps> ReadersUntil(OpKind kind, Instruction& from) {
+  llvm::SmallSetVector<Instruction*, kMostSteps> seen;
+  seen.insert(from.users().begin(), from.users().end());
+  for (size_t i = 0; i < seen.size() && seen.size() < kMostSteps; ++i)
+    if (seen[i]->kind() != kind) seen.insert(seen[i]->users().begin(), seen[i]->users().end());
+  return seen;
+}
+
+/// Powers of what a product makes, or null.
+Instruction* PowersOf(Instruction& dot) {
+  for (Instruction* inst : ReadersUntil(OpKind::Exp, dot))
+    if (inst->kind() == OpKind::Exp) return inst;
+  return nullptr;
+}
+
+/// Kernels that read powers which are in other products than that of a result tell why nobody took them for
+/// an attention with gradients.
+void Explain(Instruction* powers, const Diagnostic& why) {
+  const auto readers = ReadersUntil(OpKind::Dot, *powers);
+  if (llvm::count_if(readers, [](const Instruction* inst) { return inst->kind() == OpKind::Dot; }) < 2)
+    return;
+  Module& module = *powers->module();
+  powers->MutableExtras().frontend_attributes.push_back(
+      {module.Save(kWhyNoGradients), module.Save("gradients of attention: " + why.message)});
 }
 
 /// Of what the text has functions for: masks, and what they leave.
@@ -96,9 +114,9 @@ class BodyMaker {
     }
     return copies_.lookup(value);
   }
-  /// As an array of the type has it.
-  Instruction* ArrayOf(const Made& made, ElementType type) {
-    Instruction* const copy = make_.Convert(CopyOf(made.product), type);
+  /// A copy of a product as an array of the type has it.
+  Instruction* ArrayOf(const Made& made, Instruction* product, ElementType type) {
+    Instruction* const copy = make_.Convert(product, type);
     return llvm::is_sorted(made.order) ? copy : make_.Transpose(copy, made.order);
   }
   /// The call, with the operands so far.
@@ -152,13 +170,38 @@ void Number(LibraryAttention& attention, BodyMaker& body, llvm::ArrayRef<const I
     if (view->array >= 0) view->array = body.NumberOf(arrays[static_cast<size_t>(view->array)]);
 }
 
+/// A value of each row in f32, without dimensions of one element, in another order.
+Instruction* Rows(BodyMaker& body, const Instruction& value, const Dims& order) {
+  Dims sizes(value.shape().dims());
+  llvm::erase(sizes, 1);
+  Maker& make = body.make();
+  Instruction* const copy = make.Convert(body.CopyOf(&value), ElementType::F32);
+  return make.Transpose(make.Reshape(copy, sizes), order);
+}
+
 /// Log(sum) + max of each row.
 Instruction* Statistics(const GradientsOfAttention& found, BodyMaker& body) {
   Maker& make = body.make();
-  Instruction* const sums = make.Convert(body.CopyOf(found.sums), ElementType::F32);
-  Instruction* const maxima =
-      make.Reshape(make.Convert(body.CopyOf(found.maxima), ElementType::F32), sums->shape().dims());
-  return make.Transpose(make.Binary(OpKind::Add, maxima, make.Unary(OpKind::Log, sums)), found.rows);
+  Dims same(found.rows.size());
+  std::iota(same.begin(), same.end(), 0);
+  Instruction* const maxima = Rows(body, *found.maxima, found.maxima_order);
+  Instruction* const logs = make.Unary(OpKind::Log, Rows(body, *found.sums, same));
+  return make.Transpose(make.Binary(OpKind::Add, maxima, logs), found.rows);
+}
+
+/// The result of which no product is known.
+Instruction* Weigh(const GradientsOfAttention& found, BodyMaker& body) {
+  const auto& [weights, values, attrs, sums_along] = found.weighing;
+  Maker& make = body.make();
+  Instruction* made = make.Convert(body.CopyOf(weights), ElementType::F32);
+  if (!sums_along.empty()) {
+    Dims same(sums_along.size());
+    std::iota(same.begin(), same.end(), 0);
+    Instruction* const sums = make.Broadcast(Rows(body, *found.sums, same), made->shape(), sums_along);
+    made = make.Binary(OpKind::Divide, made, sums);
+  }
+  const ElementType type = found.attention.queries.type;
+  return make.Dot(make.Convert(made, type), body.CopyOf(values), attrs, type);
 }
 
 /// An array that a call has made takes the place of a product.
@@ -173,32 +216,43 @@ void Replace(const Made& made, Instruction* call, int64_t number, std::vector<In
   replaced.push_back(product);
 }
 
-void Call(GradientsOfAttention found, std::vector<Instruction*>& replaced) {
-  const ElementType type = found.attention.queries.type;
-  auto* const result = const_cast<Instruction*>(found.result.product);
-  BodyMaker forward(result, "attention", found.arrays);
-  Number(found.attention, forward, found.arrays);
-  Instruction* const array = forward.ArrayOf(found.result, type);
-  Instruction* const attention =
-      forward.Call(result, {array, Statistics(found, forward)}, ToText(found.attention));
+/// The array of a result, or of a gradient; nobody reads one that there is not, which is zeros.
+Instruction* ArrayIn(BodyMaker& body, const Made& made, ElementType type) {
+  if (made.product != nullptr) return body.ArrayOf(made, body.CopyOf(made.product), type);
+  return body.make().Full(Shape::ArrayWithDefaultLayout(type, made.sizes), 0);
+}
 
-  auto* const queries = const_cast<Instruction*>(found.queries.product);
-  BodyMaker backward(queries, "attention_gradients", found.arrays);
-  LibraryAttentionGradient& gradient = found.gradient;
+/// Gradients of an attention whose result and statistics a call makes.
+void CallGradient(GradientsOfAttention& found, Instruction* attention, std::vector<Instruction*>& replaced) {
+  const Made* const all[] = {&found.queries, &found.keys, &found.values};
+  const auto* const first = llvm::find_if(all, [](const Made* made) { return made->product != nullptr; });
+  auto* const at = const_cast<Instruction*>((*first)->product);
+  BodyMaker backward(at, "attention_gradients", found.arrays);
+  LibraryAttentionGradient& gradient = *found.gradient;
   Number(gradient.attention, backward, found.arrays);
   gradient.result.array = backward.NumberOf(found.arrays[static_cast<size_t>(gradient.result.array)]);
   llvm::SmallVector<Instruction*, 3> results;
-  for (const Made* made : {&found.queries, &found.keys, &found.values})
-    results.push_back(backward.ArrayOf(*made, type));
-  Maker make(queries);
+  for (const Made* made : all) results.push_back(ArrayIn(backward, *made, found.attention.queries.type));
+  Maker make(at);
   gradient.attention.result.array = backward.Add(make.Gte(attention, 0));
   gradient.attention.statistics.array = backward.Add(make.Gte(attention, 1));
-  Instruction* const gradients = backward.Call(queries, results, ToText(gradient));
+  Instruction* const gradients = backward.Call(at, results, ToText(gradient));
+  for (size_t i = 0; i < std::size(all); ++i)
+    if (all[i]->product != nullptr) Replace(*all[i], gradients, static_cast<int64_t>(i), replaced);
+}
 
-  Replace(found.result, attention, 0, replaced);
-  Replace(found.queries, gradients, 0, replaced);
-  Replace(found.keys, gradients, 1, replaced);
-  Replace(found.values, gradients, 2, replaced);
+void Call(GradientsOfAttention found, std::vector<Instruction*>& replaced) {
+  const ElementType type = found.attention.queries.type;
+  const bool is_made = found.result.product != nullptr;
+  auto* const at = const_cast<Instruction*>(is_made ? found.result.product : found.weighing.weights);
+  BodyMaker forward(at, "attention", found.arrays);
+  Number(found.attention, forward, found.arrays);
+  Instruction* const result = is_made ? forward.CopyOf(found.result.product) : Weigh(found, forward);
+  llvm::SmallVector<Instruction*, 2> results = {forward.ArrayOf(found.result, result, type)};
+  if (found.gradient) results.push_back(Statistics(found, forward));
+  Instruction* const attention = forward.Call(at, results, ToText(found.attention));
+  if (found.gradient) CallGradient(found, attention, replaced);
+  if (is_made) Replace(found.result, attention, 0, replaced);
 }
 
 }  // namespace
@@ -213,9 +267,14 @@ void CallGradients(Module& module) {
   std::vector<Instruction*> replaced;
   for (Computation* computation : computations) {
     InlineSmallCalls(*computation);
-    for (const Instruction* dot : computation->InstructionsOf(OpKind::Dot))
-      if (MakesPowers(*dot))
-        if (auto found = GradientsFrom(*dot)) Call(std::move(*found), replaced);
+    for (Instruction* dot : computation->InstructionsOf(OpKind::Dot)) {
+      Instruction* const powers = PowersOf(*dot);
+      if (powers == nullptr) continue;
+      if (auto found = GradientsFrom(*dot))
+        Call(std::move(*found), replaced);
+      else
+        Explain(powers, found.error());
+    }
   }
   llvm::DenseSet<const Instruction*> gone;
   for (Instruction* product : replaced)

@@ -169,15 +169,6 @@ Status SplitAll(Module& module, const compile::Machine& machine,
   return {};
 }
 
-/// The steps of what a library does as one.
-llvm::DenseSet<const Computation*> Attentions(const Module& module) {
-  llvm::DenseSet<const Computation*> found;
-  for (const auto& computation : module.computations())
-    for (const Instruction* call : computation->InstructionsOf(OpKind::Call))
-      if (AttentionOf(*call)) found.insert(call->callee());
-  return found;
-}
-
 }  // namespace
 
 Status SplitForLibraries(Module& module, const compile::Machine& machine,
@@ -189,11 +180,10 @@ Status SplitForLibraries(Module& module, const compile::Machine& machine,
     return it->second;
   };
   if (MayHaveAttention(module) && is_there("cuDNN")) HLO_CHECK_OK(CallAttention(module, machine));
-  const llvm::DenseSet<const Computation*> attention = Attentions(module);
   HLO_CHECK_OK(SplitAll(
       module, machine,
       [&](const Instruction& fusion) {
-        return !attention.contains(fusion.parent()) && PartFor(fusion, is_there) != nullptr;
+        return !IsInAttention(*fusion.parent()) && PartFor(fusion, is_there) != nullptr;
       },
       [&](const Instruction& fusion) { return PartFor(fusion, is_there); }));
   return SplitAll(
