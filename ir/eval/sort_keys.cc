@@ -212,6 +212,13 @@ void NumbersOf(const SortKey& sort, const T* elements, int64_t n, uint64_t* out)
   const FloatFormat format = Format(type);
   const uint64_t sign = format.sign_mask(), mask = format.code_mask();
   const uint64_t least = LeastAboveZero(sort);
+  // FNUZ types have a NaN for -0; it comes before everything.
+  const bool fnuz = Info(type).special == FloatSpecial::Fnuz;
+  const auto number = [&](uint64_t code) -> uint64_t {
+    if ((code & sign) == 0) return code | sign;
+    if (!fnuz) return ~code & mask;
+    return code == sign ? 0 : (~code & mask) + 1;
+  };
   for (int64_t i = 0; i < n; ++i) {
     uint64_t code = elements[i] & mask;
     if (!sort.total_order || sort.merged) {
@@ -225,8 +232,7 @@ void NumbersOf(const SortKey& sort, const T* elements, int64_t n, uint64_t* out)
       else if ((code & ~sign) < least)
         code = 0;
     }
-    const uint64_t key = (code & sign) != 0 ? ~code & mask : code | sign;
-    out[i] = key ^ (sort.descending ? mask : 0);
+    out[i] = number(code) ^ (sort.descending ? mask : 0);
   }
 }
 
