@@ -33,9 +33,9 @@ struct KernelFusionOptions {
   }
 };
 
-/// Ways in which one kernel computes an instruction, as each is code of its own: in loops, and at all, some
-/// being single elements.
-constexpr int64_t kMaxMaps = 4, kMaxPositions = 16;
+/// Ways in which one kernel computes an instruction, as each is code of its own: at all, and in loops that
+/// lanes go through.
+constexpr int64_t kMaxPositions = 16, kMaxInLanes = 4;
 /// Operands of a concatenate that is no root: each element asks which one it is of.
 constexpr int64_t kMaxConcatenated = 4;
 /// A concatenate that is the root may have so many times the instructions of other kernels.
@@ -186,7 +186,8 @@ class Grouper {
     const auto ways = static_cast<int64_t>(maps.size());
     // What is the same everywhere is one value, however often it is read.
     const bool is_one = IsOneValue(inst);
-    if (!is_one && (in_loops > kMaxMaps || ways > kMaxPositions)) return std::nullopt;
+    const int64_t most_in_loops = machine_.gpu.block == 0 ? kMaxInLanes : kMaxPositions;
+    if (!is_one && (in_loops > most_in_loops || ways > kMaxPositions)) return std::nullopt;
     if (group.emitted + (is_one ? 1 : ways) > MostInstructions(group)) return std::nullopt;
     if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
     return MayJoin(inst, group, maps, machine_) ? std::optional(std::move(maps)) : std::nullopt;
