@@ -133,7 +133,8 @@ class Grouper {
     if (inst.shape().IsTuple() || inst.kind() == OpKind::DynamicUpdateSlice || inst.kind() == OpKind::Scatter)
       return std::nullopt;
     if (loops_before_.WouldKeep(inst, *group.root)) return std::nullopt;
-    if (inst.kind() == OpKind::Concatenate && (inst.operand_count() > kMaxConcatenated || group.transposes))
+    if (inst.kind() == OpKind::Concatenate &&
+        (inst.operand_count() > kMaxConcatenated || (group.transposes && machine_.gpu.block == 0)))
       return std::nullopt;
     if (group.root->shape().IsTuple() && group.root->kind() != OpKind::Reduce) return std::nullopt;
     if (inst.kind() == OpKind::Reduce && group.reductions >= options_.max_reductions) return std::nullopt;

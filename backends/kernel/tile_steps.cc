@@ -3,7 +3,9 @@
 #include "backends/kernel/copy_region.h"
 #include "backends/kernel/schedule_steps.h"
 #include "backends/kernel/thread_stmts.h"
+#include "backends/kernel/tile_places.h"
 #include "backends/kernel/visit.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo::kernel {
 namespace {
@@ -48,7 +50,7 @@ class Tiler : ThreadStmts {
     }
     const Into out(*this, threads.stmts);
     llvm::DenseMap<ValueId, BufferId> staged;
-    for (const LoadStmt* load : loads) staged[load->result] = Fetch(*load);
+    for (const LoadStmt* load : loads) staged[load->result] = Fetch(*load, body);
     out_->emplace_back(BarrierStmt{});
     Use(std::move(body), staged);
     Region lanes;
@@ -149,7 +151,7 @@ class Tiler : ThreadStmts {
     rounds_.clear();
   }
 
-  BufferId Fetch(const LoadStmt& load) {
+  BufferId Fetch(const LoadStmt& load, const Region& body) {
     const ElementType type = kernel_.TypeOf(load.result);
     const BufferId shared = Shared(type, ElementsOf(shape_, extents_, type));
     Pass(along_, across_, [&](const Address& line, const Address& neighbour, ValueId exists) {
@@ -161,14 +163,30 @@ class Tiler : ThreadStmts {
       from.AddLoop(across_.d.id, -1);
       from.Add(Whole(along_, line), factor);
       from.Add(Whole(across_, neighbour));
-      const ValueId otherwise = exists < 0 ? -1 : Constant(type, 0);
+      ValueId mask = -1, otherwise = -1;
+      if (load.mask >= 0) std::tie(mask, otherwise) = MaskAt(load, body, line, neighbour);
+      mask = Both(exists, mask);
+      if (mask >= 0 && otherwise < 0) otherwise = Constant(type, 0);
       const Address to = Place(neighbour, line, type);
-      const ValueId value = Load(load.buffer, from, exists, otherwise);
+      const ValueId value = Load(load.buffer, from, mask, otherwise);
       out_->emplace_back(StoreStmt{shared, to, value});
       return region;
     });
     FinishPass();
     return shared;
+  }
+
+  /// Whether the load is one at this place of the tile, and what is there if not.
+  std::pair<ValueId, ValueId> MaskAt(const LoadStmt& load, const Region& body, const Address& line,
+                                     const Address& neighbour) {
+    RegionCopier copier(kernel_);
+    const std::unique_ptr<Region> copy = copier.Copy(body);
+    const ValueId mask = copier.of(load.mask), otherwise = copier.of(load.otherwise);
+    Region needed = Needed(std::move(copy->stmts), {mask, otherwise});
+    Substitute(needed, along_.d.id, Whole(along_, line));
+    Substitute(needed, across_.d.id, Whole(across_, neighbour));
+    Append(*out_, std::move(needed));
+    return {mask, otherwise};
   }
 
   void Use(Region body, const llvm::DenseMap<ValueId, BufferId>& staged) {
@@ -222,9 +240,15 @@ Status CheckTile(const LoopStmt& across, const LoopStmt& along, const TileShape&
 llvm::SmallVector<const LoadStmt*, 2> LoadsAcross(const Kernel& kernel, const Region& body, LoopId across,
                                                   LoopId along) {
   llvm::SmallVector<const LoadStmt*, 2> loads;
+  llvm::DenseSet<ValueId> loaded;  // values that are made of what is loaded
   for (const Stmt& stmt : body.stmts) {
     const auto* load = std::get_if<LoadStmt>(&stmt);
-    if (load == nullptr || load->mask >= 0 || !load->address.values.empty()) continue;
+    bool is_read = load != nullptr;
+    ForEachUse(stmt, [&](ValueId value) { is_read |= loaded.contains(value); });
+    if (is_read && ResultOf(stmt) >= 0) loaded.insert(ResultOf(stmt));
+    if (load == nullptr || !load->address.values.empty() || loaded.contains(load->mask) ||
+        loaded.contains(load->otherwise))
+      continue;
     if (kernel.buffers[static_cast<size_t>(load->buffer)].written) continue;
     const int64_t steps = load->address.FactorOf(along);
     if (load->address.FactorOf(across) == 1 && steps != 0 && steps != 1) loads.push_back(load);

@@ -25,7 +25,7 @@ struct TiledExtents {
 };
 
 /// The loads of an innermost loop body that run along `across`, a loop around the loop `along`, and not along
-/// that: a tile has them run along memory.
+/// that: a tile has them run along memory. Masks are of indices only, which the tile makes as it reads.
 llvm::SmallVector<const LoadStmt*, 2> LoadsAcross(const Kernel& kernel, const Region& body, LoopId across,
                                                   LoopId along);
 

@@ -7,15 +7,18 @@
 namespace hlo::kernel {
 namespace {
 
-/// y = x transposed + 1000 * its row + z, batch by batch.
-std::string Transposition(int64_t batches, int64_t rows, int64_t columns) {
+/// y = x transposed + 1000 * its row + z, batch by batch; with `masked`, x is there only in some places.
+std::string Transposition(int64_t batches, int64_t rows, int64_t columns, bool masked = false) {
   return llvm::formatv(R"(kernel k(b0: s32[{0}], b1: s32[{1}], out b2: s32[{0}]) {{
   for i0 in {1} {{
     for i1 in {2} {{
       %0 = index i1*1000
       %1 = convert s32 %0
       for i2 in {3} {{
-        %2 = load b0[i0*{4} + i1 + i2*{2}]
+        %6 = index i0*5 + i1*2 + i2*3
+        %7 = constant s64 0x46
+        %8 = compare LT pred %6, %7
+        %2 = load b0[i0*{4} + i1 + i2*{2}]{5}
         %3 = add s32 %2, %1
         %4 = load b1[i0]
         %5 = add s32 %3, %4
@@ -25,7 +28,8 @@ std::string Transposition(int64_t batches, int64_t rows, int64_t columns) {
   }
 }
 )",
-                       batches * rows * columns, batches, rows, columns, rows * columns)
+                       batches * rows * columns, batches, rows, columns, rows * columns,
+                       masked ? " if %8 else %1" : "")
       .str();
 }
 
@@ -53,23 +57,44 @@ Result<Kernel> Scheduled(llvm::StringRef text, llvm::StringRef schedule) {
   return std::move(*kernel);
 }
 
+void ExpectSameValues(const std::string& text, const char* schedule) {
+  const auto kernel = Scheduled(text, schedule);
+  ASSERT_TRUE(kernel) << schedule << ": " << kernel.error().message;
+  EXPECT_EQ(Computed(*kernel), Computed(*ParseKernel(text))) << schedule << '\n' << ToString(*kernel);
+  EXPECT_EQ(kernel->buffers.size(), 4U);
+  EXPECT_EQ(kernel->buffers[3].space, Space::Shared);
+}
+
 TEST(KernelTiles, ValuesStayWhateverTheExtents) {
   for (const auto& [rows, columns] :
        {std::pair<int64_t, int64_t>{64, 64}, {32, 96}, {40, 72}, {33, 31}, {3, 200}, {150, 4}, {5, 33}}) {
-    const std::string text = Transposition(3, rows, columns);
-    const auto expected = Computed(*ParseKernel(text));
-    for (const char* schedule :
-         {"tile i1, i2 by 128 into i3; fuse i0, i3 into i20; bind i20 to block.x",
-          "tile i1, i2 by 256 vector 2 into i3; fuse i0, i3 into i20; bind i20 to block.x",
-          "tile i1, i2 by 32 into i3; bind i0 to block.y; bind i3 to block.x"}) {
-      if ((rows % 2 != 0 || columns % 2 != 0) && llvm::StringRef(schedule).contains("vector")) continue;
-      const auto kernel = Scheduled(text, schedule);
-      ASSERT_TRUE(kernel) << schedule << ": " << kernel.error().message;
-      EXPECT_EQ(Computed(*kernel), expected) << schedule << '\n' << ToString(*kernel);
-      EXPECT_EQ(kernel->buffers.size(), 4U);
-      EXPECT_EQ(kernel->buffers[3].space, Space::Shared);
+    for (const bool masked : {false, true}) {
+      const std::string text = Transposition(3, rows, columns, masked);
+      ExpectSameValues(text, "tile i1, i2 by 128 into i3; fuse i0, i3 into i20; bind i20 to block.x");
+      ExpectSameValues(text, "tile i1, i2 by 32 into i3; bind i0 to block.y; bind i3 to block.x");
+      if (rows % 2 == 0 && columns % 2 == 0)
+        ExpectSameValues(text,
+                         "tile i1, i2 by 256 vector 2 into i3; fuse i0, i3 into i20; bind i20 to block.x");
     }
   }
+}
+
+TEST(KernelTiles, MasksOfWhatIsLoadedHaveNoTiles) {
+  const auto kernel = Scheduled(R"(kernel k(b0: s32[64], b1: s32[64], out b2: s32[64]) {
+  %0 = constant s32 0x0
+  for i0 in 8 {
+    for i1 in 8 {
+      %1 = load b1[i0*8 + i1]
+      %2 = compare GT pred %1, %0
+      %3 = load b0[i0 + i1*8] if %2 else %0
+      store b2[i0*8 + i1], %3
+    }
+  }
+}
+)",
+                                "tile i0, i1 by 128 into i2");
+  ASSERT_FALSE(kernel);
+  EXPECT_NE(kernel.error().message.find("nothing in i1 runs along i0"), std::string::npos);
 }
 
 TEST(KernelTiles, WhatDoesNotFitIsNamed) {
