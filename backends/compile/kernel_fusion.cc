@@ -156,6 +156,22 @@ class Grouper {
         ((group.folds && IsReadAcross(inst, machine_)) || (group.transposes && IsFold(inst))))
       return std::nullopt;
     if (product && (group.folds || HasOwnNest(*group.root))) return std::nullopt;
+    std::optional<Maps> maps = MapsOf(inst, group, users);
+    if (!maps) return std::nullopt;
+    const int64_t in_loops =
+        llvm::count_if(*maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
+    const auto ways = static_cast<int64_t>(maps->size());
+    // What is the same everywhere is one value, however often it is read.
+    const bool is_one = IsOneValue(inst);
+    const int64_t most_in_loops = machine_.gpu.block == 0 ? kMaxInLanes : kMaxPositions;
+    if (!is_one && (in_loops > most_in_loops || ways > kMaxPositions)) return std::nullopt;
+    if (group.emitted + (is_one ? 1 : ways) > MostInstructions(group)) return std::nullopt;
+    return (product ? IsOfNest(inst, group, *maps) : MayJoin(inst, group, *maps, machine_)) ? maps
+                                                                                            : std::nullopt;
+  }
+
+  /// The ways in which these users, as parts of the group, read it; nothing if one cannot.
+  std::optional<Maps> MapsOf(const Instruction& inst, Group& group, const Users& users) {
     Maps maps;
     for (const Instruction* user : users) {
       const auto found = group.maps.find(user);
@@ -182,16 +198,7 @@ class Grouper {
         }
       }
     }
-    const int64_t in_loops =
-        llvm::count_if(maps, [](const IndexMap& map) { return llvm::any_of(map, IsLoop); });
-    const auto ways = static_cast<int64_t>(maps.size());
-    // What is the same everywhere is one value, however often it is read.
-    const bool is_one = IsOneValue(inst);
-    const int64_t most_in_loops = machine_.gpu.block == 0 ? kMaxInLanes : kMaxPositions;
-    if (!is_one && (in_loops > most_in_loops || ways > kMaxPositions)) return std::nullopt;
-    if (group.emitted + (is_one ? 1 : ways) > MostInstructions(group)) return std::nullopt;
-    if (product) return IsOfNest(inst, group, maps) ? std::optional(std::move(maps)) : std::nullopt;
-    return MayJoin(inst, group, maps, machine_) ? std::optional(std::move(maps)) : std::nullopt;
+    return maps;
   }
 
   /// Each element of a concatenation is made of one of its operands.

@@ -28,11 +28,12 @@ ValueId KernelBuilder::Index(const Address& address) {
   return result;
 }
 
-ValueId KernelBuilder::Op(OpKind kind, ElementType type, llvm::ArrayRef<ValueId> operands, Attrs attrs) {
+ValueId KernelBuilder::Op(OpKind kind, ElementType type, llvm::ArrayRef<ValueId> operands, Attrs attrs,
+                          bool bounded) {
   int32_t level = 0;
   for (const ValueId operand : operands) level = std::max(level, LevelOf(operand));
   const ValueId result = NewValue(type, level);
-  Put(OpStmt{result, kind, type, {operands.begin(), operands.end()}, std::move(attrs)}, level);
+  Put(OpStmt{result, kind, type, {operands.begin(), operands.end()}, std::move(attrs), bounded}, level);
   return result;
 }
 

@@ -42,7 +42,8 @@ class KernelBuilder {
   ValueId Integer(int64_t value) { return Constant(ElementType::S64, static_cast<uint64_t>(value)); }
   /// As s64.
   ValueId Index(const Address& address);
-  ValueId Op(OpKind kind, ElementType type, llvm::ArrayRef<ValueId> operands, Attrs attrs = {});
+  ValueId Op(OpKind kind, ElementType type, llvm::ArrayRef<ValueId> operands, Attrs attrs = {},
+             bool bounded = false);
   ValueId Compare(Direction direction, ValueId x, ValueId y);
   ValueId Load(BufferId buffer, const Address& address, ValueId mask = -1, ValueId otherwise = -1);
   void Store(BufferId buffer, const Address& address, ValueId value, ValueId mask = -1);

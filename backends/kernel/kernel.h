@@ -87,12 +87,16 @@ struct IndexStmt {
   Address address;
 };
 /// %result = op TYPE operands: an elementwise opcode of the op table on scalars; TYPE is the result's.
+/// `bounded` before the type says what the first operand surely is where it exists: that of an exponential at
+/// most 0, a difference that is NaN only if what is subtracted is not finite, that of a quotient at most 1 in
+/// magnitude, or NaN.
 struct OpStmt {
   ValueId result;
   OpKind kind;
   ElementType type;
   llvm::SmallVector<ValueId, 3> operands;
   Attrs attrs;  // compare, reduce-precision
+  bool bounded = false;
 };
 /// %result = load buffer[address]. With a mask (a pred) the element is read only where it is true, and
 /// `otherwise` is the value where not.

@@ -66,18 +66,27 @@ TEST(KernelIr, TextHasBitcasts) {
   EXPECT_EQ(ToString(*kernel), kText);
 }
 
-TEST(KernelIr, TextHasStreamsAndPrecisions) {
+TEST(KernelIr, TextHasStreamsPrecisionsAndBounds) {
   constexpr llvm::StringLiteral kText = R"(kernel k(b0: f32[64], out b1: f32[64]) {
   for i0 in 64 vector(16, 1) {
     %0 = load b0[i0]
     %1 = reduce-precision e5m10 f32 %0
-    stream b1[i0], %1
+    %2 = exponential bounded f32 %1
+    stream b1[i0], %2
   }
 }
 )";
   const auto kernel = ParseKernel(kText);
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(ToString(*kernel), kText);
+}
+
+TEST(KernelIr, OnlyWhatGainsByItIsBounded) {
+  const auto kernel = ParseKernel(
+      "kernel k(b0: f32[8], out b1: f32[8]) {\n  for i0 in 8 {\n    %0 = load b0[i0]\n"
+      "    %1 = logistic bounded f32 %0\n    store b1[i0], %1\n  }\n}\n");
+  ASSERT_FALSE(kernel);
+  EXPECT_NE(kernel.error().message.find("%1: logistic bounded"), std::string::npos) << kernel.error().message;
 }
 
 TEST(KernelIr, ConstantsAreFolded) {

@@ -2,6 +2,7 @@
 #include <complex>
 
 #include "backends/kernel/lowering.h"
+#include "backends/kernel/value_bounds.h"
 
 namespace hlo::kernel {
 
@@ -121,7 +122,8 @@ Result<Lowering::Values> Lowering::EmitElementwise(const Instruction& inst, cons
     HLO_TRY(const ValueId value, EmitOne(*operand, scalar ? Indices() : at, mask));
     operands.push_back(value);
   }
-  return Values{builder_.Op(inst.kind(), inst.shape().element_type(), operands, inst.attrs())};
+  return Values{
+      builder_.Op(inst.kind(), inst.shape().element_type(), operands, inst.attrs(), HasBoundedOperand(inst))};
 }
 
 Result<Lowering::Values> Lowering::EmitIdentity(const Instruction& inst, const Indices& at, ValueId mask) {

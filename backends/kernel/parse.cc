@@ -439,6 +439,7 @@ class Parser {
         return Fail("bits like e5m10");
       op.attrs = attrs;
     }
+    op.bounded = Take("bounded");
     HLO_TRY(op.type, Type());
     HLO_CHECK_OK(ParseValues(op.operands));
     SetType(result, op.type);

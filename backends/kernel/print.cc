@@ -92,6 +92,7 @@ class Printer {
     } else if (const auto* precision = s.attrs.GetIf<ReducePrecisionAttrs>()) {
       os_ << " e" << precision->exponent_bits << 'm' << precision->mantissa_bits;
     }
+    if (s.bounded) os_ << " bounded";
     os_ << ' ' << ToString(s.type) << ' ';
     PrintValues(s.operands);
     os_ << '\n';

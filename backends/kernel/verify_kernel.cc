@@ -1,6 +1,7 @@
 #include "backends/kernel/parse.h"
 #include "backends/kernel/selection.h"
 #include "backends/kernel/threads.h"
+#include "backends/kernel/value_bounds.h"
 
 namespace hlo::kernel {
 namespace {
@@ -116,6 +117,7 @@ class Verifier {
     if (!MayCompute(s.kind)) return Fail("%{0}: {1} is not elementwise", s.result, info.text);
     if (s.kind == OpKind::Compare && s.attrs.GetIf<CompareAttrs>() == nullptr)
       return Fail("%{0}: compare has no direction", s.result);
+    if (s.bounded && !MayBeBounded(s.kind)) return Fail("%{0}: {1} bounded", s.result, info.text);
     return DefineAs(s.result, s.type);
   }
   Status VerifyMask(ValueId mask) { return mask < 0 ? Status() : UseAs(mask, ElementType::Pred); }

@@ -76,20 +76,22 @@ Value* CallDivideThrough64(llvm::IRBuilderBase& b, Value* x, Value* y) {
 
 /// The same of all lanes, zeros among them, where lanes are values of their own: the smallest magnitude is
 /// found in fewer instructions than each is looked at, if zeros are the largest.
-Value* AllWithin(Math& m, const SafeRange& safe, Value* x) {
+Value* AllWithin(Math& m, const SafeRange& safe, Value* x, bool bounded) {
   llvm::IRBuilderBase& b = m.b;
   Value* least = m.C(std::ldexp(1.0, static_cast<int>(safe.dividend_low)));
   const auto magnitude = [&](Value* of) { return b.CreateSub(b.CreateShl(m.Bits(of), m.I(1)), m.I(1)); };
   Value* smallest = b.CreateIntMinReduce(magnitude(x));
   Value* some = b.CreateICmpULT(smallest, b.CreateExtractElement(magnitude(least), uint64_t{0}));
+  // What is at most 1 is no larger, and NaN divides as any number does.
+  if (bounded) return b.CreateNot(some);
   Value* most = m.C(std::ldexp(1.0, static_cast<int>(safe.dividend_high)));
   return b.CreateNot(b.CreateOr(some, CodeTargetOf(b).AnyLane(b, b.CreateFCmpUGE(m.Abs(x), most))));
 }
 
 /// Whether no quotient is subnormal but for zeros, which sums and maxima leave in many lanes.
-Value* AllSafe(Math& m, ElementType type, const SafeRange& safe, Value* x, Value* quotient) {
+Value* AllSafe(Math& m, ElementType type, const SafeRange& safe, Value* x, Value* quotient, bool bounded) {
   llvm::IRBuilderBase& b = m.b;
-  if (m.has_subnormals()) return type == ElementType::BF16 ? b.getTrue() : AllWithin(m, safe, x);
+  if (m.has_subnormals()) return type == ElementType::BF16 ? b.getTrue() : AllWithin(m, safe, x, bounded);
   if (type != ElementType::BF16)
     return b.CreateAndReduce(
         b.CreateOr(IsWithin(m, x, safe.dividend_low, safe.dividend_high), b.CreateICmpEQ(m.Bits(x), m.I(0))));
@@ -102,7 +104,7 @@ Value* AllSafe(Math& m, ElementType type, const SafeRange& safe, Value* x, Value
 }  // namespace
 
 Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Value* divisor,
-                          bool only_stored, bool any_speed) {
+                          const DivisionFacts& facts) {
   Math m(b, x->getType());
   Math scalar(b, divisor->getType());
   const bool bf16 = type == ElementType::BF16;
@@ -123,18 +125,18 @@ Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Va
     quotient = m.Fma(m.Fma(m.Neg(quotient), divisors(), x), reciprocal, quotient);
   // Usual quotients are not subnormal.
   const auto form = [&](Value* value, bool usual) {
-    if (!bf16 || !only_stored) return value;
+    if (!bf16 || !facts.only_stored) return value;
     return usual ? NormalToBf16(b, value) : ComputedInBf16(b, value).stored;
   };
   Value* result = form(quotient, true);
   Value* usual = b.CreateAnd(IsWithin(scalar, divisor, safe.divisor_low, safe.divisor_high),
-                             AllSafe(m, type, safe, x, quotient));
+                             AllSafe(m, type, safe, x, quotient, facts.bounded));
   llvm::BasicBlock* from = b.GetInsertBlock();
   auto* rare = llvm::BasicBlock::Create(b.getContext(), "rare", from->getParent());
   auto* next = llvm::BasicBlock::Create(b.getContext(), "next", from->getParent());
   b.CreateCondBr(usual, next, rare, llvm::MDBuilder(b.getContext()).createLikelyBranchWeights());
   b.SetInsertPoint(rare);
-  Value* divided = m.f64() || any_speed ? m.Div(x, divisors()) : CallDivideThrough64(b, x, divisors());
+  Value* divided = m.f64() || facts.any_speed ? m.Div(x, divisors()) : CallDivideThrough64(b, x, divisors());
   divided = form(divided, false);
   b.CreateBr(next);
   b.SetInsertPoint(next);
@@ -142,7 +144,7 @@ Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, Value* x, Va
   phi->addIncoming(result, from);
   phi->addIncoming(divided, rare);
   if (!bf16) return FromCompute(b, type, phi);
-  return only_stored ? FromStored(b, type, phi) : ComputedInBf16(b, phi);
+  return facts.only_stored ? FromStored(b, type, phi) : ComputedInBf16(b, phi);
 }
 
 }  // namespace hlo::codegen

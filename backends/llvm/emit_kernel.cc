@@ -196,13 +196,18 @@ Status KernelEmitter::Emit(const OpStmt& stmt) {
   }
   if (DividesByInvariant(stmt)) {
     At(stmt.result) = DivideByInvariant(b_, stmt.type, operands[0].compute, operands[1].compute,
-                                        only_stored_[static_cast<size_t>(stmt.result)], threads_ != nullptr);
+                                        {.only_stored = only_stored_[static_cast<size_t>(stmt.result)],
+                                         .bounded = stmt.bounded,
+                                         .any_speed = threads_ != nullptr});
     return {};
   }
+  if (stmt.kind == OpKind::Subtract && operands[0].IsVector() && !operands[1].IsVector())
+    subtracted_[stmt.result] = operands[1].compute;
   if (vector)
     for (Emitted& operand : operands)
       operand = {Splat(b_, operand.compute, vector_.width), Splat(b_, operand.stored, vector_.width)};
-  At(stmt.result) = EmitOp({b_, stmt, operands, types, only_stored_[static_cast<size_t>(stmt.result)]});
+  At(stmt.result) = EmitOp({b_, stmt, operands, types, only_stored_[static_cast<size_t>(stmt.result)],
+                            stmt.bounded ? subtracted_.lookup(stmt.operands[0]) : nullptr});
   return {};
 }
 

@@ -492,8 +492,9 @@ Emitted EmitOp(const OpContext& c) {
                       (c.op.kind == OpKind::Power && c.type() == ElementType::BF16);
   if (narrow && FindMath(c.op.kind, true) != nullptr)
     return FromCompute(c.b, c.op.type, EmitMathFor(c.type(), c.op.kind, c.b, operands));
-  const MathFn math = FindMath(c.op.kind, c.type() == ElementType::F64);
-  return FromCompute(c.b, c.op.type, math(c.b, operands));
+  if (c.op.kind == OpKind::Exp && c.op.bounded)
+    return FromCompute(c.b, c.op.type, EmitBoundedExp(c.b, operands[0], c.subtracted));
+  return FromCompute(c.b, c.op.type, FindMath(c.op.kind, c.type() == ElementType::F64)(c.b, operands));
 }
 
 }  // namespace hlo::codegen

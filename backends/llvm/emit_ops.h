@@ -12,6 +12,7 @@ struct OpContext {
   llvm::ArrayRef<Emitted> operands;
   llvm::ArrayRef<ElementType> types;  // of the operands
   bool only_stored = false;           // the result goes into memory, in its stored form, and nowhere else
+  llvm::Value* subtracted = nullptr;  // a scalar that the first operand is a vector less it; null: unknown
   [[nodiscard]] llvm::Value* x(size_t i = 0) const { return operands[i].compute; }
   [[nodiscard]] ElementType type() const { return types[0]; }
 };
@@ -28,5 +29,8 @@ MathFn FindMath(OpKind kind, bool f64);
 /// narrow number nearest to the exact result.
 llvm::Value* EmitMathFor(ElementType narrow, OpKind kind, llvm::IRBuilderBase& b,
                          llvm::ArrayRef<llvm::Value*> operands);
+/// exp(x) of f32 or f64, x at most 0, or NaN: the latter only where what was `subtracted` in x is not finite
+/// (a scalar; null: unknown).
+llvm::Value* EmitBoundedExp(llvm::IRBuilderBase& b, llvm::Value* x, llvm::Value* subtracted);
 
 }  // namespace hlo::codegen

@@ -280,6 +280,7 @@ class KernelEmitter {
     size_t stored = 0;
   };
   llvm::DenseMap<const kernel::StoreStmt*, std::pair<std::shared_ptr<Turns>, size_t>> turns_;
+  llvm::DenseMap<kernel::ValueId, Value*> subtracted_;  // scalars, by what they are subtracted in of vectors
   /// Of the short row that is being emitted: what each store has got, iteration by iteration.
   std::unique_ptr<llvm::MapVector<const kernel::StoreStmt*, llvm::SmallVector<Value*, 4>>> row_stores_;
 };
@@ -287,10 +288,13 @@ class KernelEmitter {
 /// Declines what machines of blocks and threads cannot run.
 Status CheckThreads(const kernel::Kernel& kernel, const ThreadTarget& target);
 
-/// x / divisor, a float vector by one number, to the last bit what division instructions give. `only_stored`:
-/// the result goes into memory and nowhere else; `any_speed`: instructions divide subnormals as fast as
-/// others.
+struct DivisionFacts {
+  bool only_stored = false;  // the result goes into memory and nowhere else
+  bool bounded = false;      // dividends are at most 1 in magnitude, or NaN
+  bool any_speed = false;    // instructions divide subnormals as fast as others
+};
+/// x / divisor, a float vector by one number, to the last bit what division instructions give.
 Emitted DivideByInvariant(llvm::IRBuilderBase& b, ElementType type, llvm::Value* x, llvm::Value* divisor,
-                          bool only_stored, bool any_speed);
+                          const DivisionFacts& facts);
 
 }  // namespace hlo::codegen

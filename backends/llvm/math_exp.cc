@@ -1,6 +1,7 @@
 // exp, expm1 and what is made of them.
 //
 // x = k ln 2 + r with |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 q(r) by a polynomial.
+#include "backends/llvm/emit_ops.h"
 #include "backends/llvm/math.h"
 
 namespace hlo::codegen {
@@ -100,31 +101,45 @@ Value* RaisedExp(Math& m, Value* x) {
   return m.Mul(m.Mul(SmallExp(m, reduced.r), m.PowerOfTwo(reduced.k.integer)), kLowers32);
 }
 
-/// The same of vectors, and of any x.
-Value* ExpOfMany(Math& m, Value* x) {
+/// The same of vectors, and of any x; `rare` is where x may be larger or NaN, if that is known.
+Value* ExpOfMany(Math& m, Value* x, Value* rare = nullptr) {
   const ExpTable table = TableOf(m);
   Value* safe = m.Call(llvm::Intrinsic::maximum, {x, m.C(table.low)});
   const Reduced reduced = Reduce(m, safe, kRaised32);
   Value* power = m.b.CreateShl(reduced.k.integer, m.I(m.mantissa_bits()));
   Value* raised = m.FromBits(m.b.CreateAdd(m.Bits(SmallExp(m, reduced.r)), power));
   // Sums of bits know no NaN.
-  Value* rare = m.b.CreateFCmpUGT(x, m.C(kRaisedMost32));
+  if (rare == nullptr) rare = m.b.CreateFCmpUGT(x, m.C(kRaisedMost32));
   return m.InRareCase(rare, {m.Mul(raised, kLowers32)}, [&]() -> llvm::SmallVector<Value*, 2> {
     const Reduced large = Reduce(m, m.AtMost(x, table.high));
     return {m.Scale(SmallExp(m, large.r), large.k.integer)};
   })[0];
 }
 
+/// exp(x), with x at most 0 or NaN if that is `known`.
+Value* ExpInRange(Math& m, Value* x, bool known) {
+  const ExpTable table = TableOf(m);
+  Value* keep = m.b.CreateFCmpUGE(x, m.C(table.low));
+  Value* safe = m.has_exponents() ? x : m.Select(keep, x, m.C(0));
+  const Reduced reduced = Reduce(m, known ? safe : m.AtMost(safe, table.high));
+  Value* e = SmallExp(m, reduced.r);
+  return m.f64() ? m.ScaleOrZero(keep, e, reduced.k) : ScaledExp(m, x, keep, e, reduced.k);
+}
+
 }  // namespace
 
 Value* EmitExp(Math& m, llvm::ArrayRef<Value*> x) {
-  const ExpTable table = TableOf(m);
   if (!m.f64() && m.has_subnormals() && m.IsVector()) return ExpOfMany(m, x[0]);
-  Value* keep = m.b.CreateFCmpUGE(x[0], m.C(table.low));
-  Value* safe = m.has_exponents() ? x[0] : m.Select(keep, x[0], m.C(0));
-  const Reduced reduced = Reduce(m, m.AtMost(safe, table.high));
-  Value* e = SmallExp(m, reduced.r);
-  return m.f64() ? m.ScaleOrZero(keep, e, reduced.k) : ScaledExp(m, x[0], keep, e, reduced.k);
+  return ExpInRange(m, x[0], false);
+}
+
+Value* EmitBoundedExp(llvm::IRBuilderBase& b, Value* x, Value* subtracted) {
+  Math m(b, x->getType());
+  if (m.f64() || !m.has_subnormals()) return ExpInRange(m, x, true);
+  if (!m.IsVector()) return RaisedExp(m, x);
+  if (subtracted == nullptr) return ExpOfMany(m, x);
+  Math scalar(b, subtracted->getType());
+  return ExpOfMany(m, x, b.CreateFCmpUEQ(scalar.Abs(subtracted), scalar.Inf()));
 }
 
 namespace {
