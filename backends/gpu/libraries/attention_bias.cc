@@ -60,9 +60,10 @@ class BiasFinder {
   [[nodiscard]] bool IsScores(const PlacedValue& at) const {
     return at == before_ || scores_.are_scores(at.inst);
   }
-  /// What a kernel reads is not looked into.
+  /// What a kernel reads is not looked into, and without kernels nothing that takes more than to look at it.
   [[nodiscard]] bool IsRead(const PlacedValue& at) const {
-    return at.kernel == nullptr && !scores_.are_scores(at.inst);
+    if (at.kernel != nullptr || scores_.are_scores(at.inst)) return false;
+    return scores_.in_kernels || RuleOf(at) == nullptr;
   }
 
   [[nodiscard]] llvm::SmallVector<PlacedValue, 3> OperandsOf(const PlacedValue& at) const {
@@ -95,13 +96,8 @@ class BiasFinder {
   }
 
   using Rule = void (BiasFinder::*)(Value& value);
-  [[nodiscard]] Rule RuleOf(const PlacedValue& at) const {
-    static constexpr ByOpKind<Rule> kRules({{OpKind::Constant, &BiasFinder::Number},
-                                            {OpKind::Iota, &BiasFinder::Numbers},
-                                            {OpKind::Broadcast, &BiasFinder::Repeat},
-                                            {OpKind::Reshape, &BiasFinder::Reshape},
-                                            {OpKind::Bitcast, &BiasFinder::Reshape},
-                                            {OpKind::Transpose, &BiasFinder::Turn}});
+  static const ByOpKind<Rule> kRules;
+  [[nodiscard]] static Rule RuleOf(const PlacedValue& at) {
     if (const Rule rule = kRules[at.inst->kind()]) return rule;
     return at.inst->info().Is(kElementwise) && at.inst->callees().empty() ? &BiasFinder::Each : nullptr;
   }
@@ -197,6 +193,13 @@ class BiasFinder {
   AttentionBias found_;
   llvm::DenseMap<std::pair<const Instruction*, const Instruction*>, size_t> numbers_;
 };
+
+const ByOpKind<BiasFinder::Rule> BiasFinder::kRules({{OpKind::Constant, &BiasFinder::Number},
+                                                     {OpKind::Iota, &BiasFinder::Numbers},
+                                                     {OpKind::Broadcast, &BiasFinder::Repeat},
+                                                     {OpKind::Reshape, &BiasFinder::Reshape},
+                                                     {OpKind::Bitcast, &BiasFinder::Reshape},
+                                                     {OpKind::Transpose, &BiasFinder::Turn}});
 
 }  // namespace
 

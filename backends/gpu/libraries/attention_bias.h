@@ -47,6 +47,7 @@ struct AttentionBias {
 struct BiasedScores {
   PlacedValue before, behind;
   llvm::function_ref<bool(const Instruction* inst)> are_scores;  // steps, and values of kernels
+  bool in_kernels = true;  // what lies outside of kernels is not looked into; without them all is
 };
 
 /// The value of a kernel that is another one's result, or a step.

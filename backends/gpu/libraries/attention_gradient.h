@@ -1,6 +1,7 @@
 // The gradients of an attention as NVIDIA's library takes them.
 #pragma once
 #include "backends/gpu/libraries/attention.h"
+#include "backends/gpu/libraries/score_axes.h"
 
 namespace hlo::gpu {
 
@@ -12,6 +13,15 @@ struct LibraryAttentionGradient {
 
   /// All that are in memory.
   [[nodiscard]] llvm::SmallVector<const View*, 10> Tensors() const;
+};
+
+/// Queries that look at no key weigh all alike, which the gradient's library has no numbers for, while their
+/// own gradients are 0. `bias` is the array that is made of masks: such a row is `masked` or less. Arrays row
+/// by row, without dimensions of one element; features are those of no score.
+struct EmptyRows {
+  ArrayAlong bias, result, values;  // the latter two: their gradients
+  std::pair<int64_t, int64_t> keys;
+  double masked = 0;
 };
 
 /// An attention, or one with its gradients, found among instructions that no pass has put into kernels.
@@ -31,6 +41,8 @@ struct GradientsOfAttention {
   };
   LibraryAttention attention;                        // with statistics where there are gradients
   std::optional<LibraryAttentionGradient> gradient;  // if one of them is made
+  std::optional<AttentionBias> bias;                 // to be made, which only the library reads
+  std::optional<EmptyRows> empty_rows;               // where masks may leave some
   /// What the views number; behind them, in the gradient, the attention's result and statistics.
   std::vector<const Instruction*> arrays;
   Made result;

@@ -137,11 +137,11 @@ bool AttentionReader::LeaveOut(double masked) {
   return why_.empty();
 }
 
-Status AttentionReader::ReadBias(ElementType of_queries) {
+Status AttentionReader::ReadBias(ElementType of_queries, int64_t spared) {
   for (const A::Array array : {A::Bias, A::Rows, A::Columns}) found_.along[array].clear();
   found_.masked.reset();
   const auto are_scores = [&](const Instruction* inst) { return Find(inst) != nullptr; };
-  AttentionBias bias = BiasOf({unbiased_, biased_, are_scores}, of_queries);
+  AttentionBias bias = BiasOf({unbiased_, biased_, are_scores, /*in_kernels=*/!behind_.empty()}, of_queries);
   if (left_out_) bias.masked = *left_out_ > kFarBelow ? kFarBelow : std::max(*left_out_, kLowest);
   const View& scores = Find(biased_.inst)->view;
   const llvm::SmallBitVector& varies = bias.values.back().varies;
@@ -162,12 +162,10 @@ Status AttentionReader::ReadBias(ElementType of_queries) {
   }
   found_.views[A::Bias] = {};
   found_.views[A::Bias].type = bias.type;
-  int64_t kept = 0;
-  for (const Instruction* step : behind_)
-    if (step != last_ && step->kind() == OpKind::Fusion) kept += ByteSize(step->shape());
   // It is written and read as they are.
-  if (const int64_t bytes = stride * Info(bias.type).host_bytes(); 2 * bytes > kept)
-    return Decline(biased_.inst->loc(), "its bias would take {0} bytes, what it spares {1}", bytes, kept / 2);
+  if (const int64_t bytes = stride * Info(bias.type).host_bytes(); 2 * bytes > spared)
+    return Decline(biased_.inst->loc(), "its bias would take {0} bytes, what it spares {1}", bytes,
+                   spared / 2);
   found_.made = std::move(bias);
   return {};
 }

@@ -304,7 +304,11 @@ Status AttentionReader::EndWith(const Instruction& kernel) {
     std::swap(found_.views[A::Queries], found_.views[A::Keys]);
     std::swap(found_.features[A::Queries], found_.features[A::Keys]);
   }
-  return made_ ? ReadBias(found_.views[A::Queries].type) : Status();
+  if (!made_) return {};
+  int64_t spared = 0;
+  for (const Instruction* step : behind_)
+    if (step != last_ && step->kind() == OpKind::Fusion) spared += ByteSize(step->shape());
+  return ReadBias(found_.views[A::Queries].type, spared);
 }
 
 std::optional<AttentionReader::Known> AttentionReader::See(const Instruction& inst) {

@@ -98,7 +98,8 @@ class AttentionReader {
   void MarkUndivided(const Instruction& dot, const ArrayAlong& dims);
   Status ReadDivided(const Instruction& kernel, const Known& known);
   Status EndWith(const Instruction& kernel);
-  Status ReadBias(ElementType of_queries);
+  /// Makes a bias of what is added to scores, and of masks, where that takes no more bytes than it spares.
+  Status ReadBias(ElementType of_queries, int64_t spared);
   Status ReadResult(const Instruction& dot, const Instruction& kernel, const ArrayAlong& dims);
 
   std::optional<Known> See(const Instruction& inst);

@@ -69,6 +69,7 @@ constexpr AttentionCase kGradients[] = {
     {.name = "causal", .causal = true},
     {.name = "shared keys, causal", .shared = 4, .causal = true},
     {.name = "bias", .bias = kBrain, .along = "bqk"},
+    {.name = "lengths, shared keys", .shared = 4, .bias = kBrain, .along = "bk"},
     {.name = "other keys", .places = 512, .keys = 77, .features = 64},
 };
 
@@ -151,7 +152,7 @@ void MakePlans(llvm::StringRef card, bool all_cases) {
        llvm::ArrayRef(kAttention).take_front(all_cases ? std::size(kAttention) : 1))
     check(one, "", PlanAttention(*library, AttentionFor(one), alignments));
   for (const AttentionCase& one : kGradients) {
-    if (one.causal) check(one, "with statistics: ", PlanAttention(*library, WithStatistics(one), alignments));
+    if (one.causal || one.bias) check(one, "with statistics: ", PlanAttention(*library, WithStatistics(one), alignments));
     check(one, "gradients: ", PlanGradient(*library, GradientFor(one), alignments));
   }
   // What the library keeps until the end is not ours to look at.

@@ -123,6 +123,7 @@ Status GradientReader::FinishGradients() {
   // The library makes what its arrays are of.
   for (const A::Array array : {A::QueriesGradient, A::KeysGradient, A::ValuesGradient})
     found_.views[array].type = found_.views[A::Queries].type;
+  if (found_.made && left_out_) HLO_CHECK_OK(FindEmptyRows());
   HLO_TRY(LibraryAttentionGradient gradient, GradientOfArrays(found_, *scores_));
   made_of_.attention = gradient.attention;
   // Behind the arrays, and the second result.
@@ -144,7 +145,7 @@ Result<GradientsOfAttention> GradientReader::Finish() {
     return Decline(scores_->loc(), "its weights are in no product");
   if (made_of_.maxima == nullptr || made_of_.sums == nullptr)
     return Decline(scores_->loc(), "it has no softmax");
-  if (made_) return Decline(scores_->loc(), "its bias is no array");
+  if (made_) HLO_CHECK_OK(MakeBias(has_gradients));
   if (made_of_.result.product == nullptr) HLO_CHECK_OK(WeighValues());
   found_.views[A::Result].type = found_.views[A::Queries].type;
   if (has_gradients) {
@@ -153,6 +154,7 @@ Result<GradientsOfAttention> GradientReader::Finish() {
     HLO_TRY(made_of_.attention, AttentionOfArrays(found_, *scores_));
   }
   made_of_.arrays = arrays_.getArrayRef().vec();
+  made_of_.bias = std::move(found_.made);
   return std::move(made_of_);
 }
 

@@ -32,18 +32,6 @@ llvm::SmallVector<ViewDim, 4> Chosen(const View& view, const Dims& dims) {
   for (const int64_t d : dims) chosen.push_back(view.dims[static_cast<size_t>(d)]);
   return chosen;
 }
-/// In the order of the scores, without dimensions of one element.
-ArrayAlong Sorted(const ArrayAlong& along) {
-  ArrayAlong sorted;
-  llvm::copy_if(along, std::back_inserter(sorted), [](const AlongScores& a) { return a.size > 1; });
-  llvm::sort(sorted, [](const AlongScores& a, const AlongScores& b) { return a.scores < b.scores; });
-  return sorted;
-}
-bool AreEqual(const ArrayAlong& a, const ArrayAlong& b) {
-  return llvm::equal(Sorted(a), Sorted(b), [](const AlongScores& x, const AlongScores& y) {
-    return x.size == y.size && x.scores == y.scores && x.stride == y.stride;
-  });
-}
 
 }  // namespace
 
@@ -182,14 +170,15 @@ bool GradientReader::Product(const Instruction& dot) {
   const bool is_weights = weights->terms.size() == 1 &&
                           weights->terms.front().IsLike({.powers = 1, .sums = -1}) &&
                           weights->terms.front().factor == 1;
+  const bool is_gradient = IsGradientOfScores(weights->terms) && IsMasked(*weights);
   const struct {
     bool is;
     A::Array of, array;
     Made& made;
   } rows[] = {{is_weights && keys, A::Values, A::Result, made_of_.result},
               {is_weights && queries, A::ResultGradient, A::ValuesGradient, made_of_.values},
-              {IsGradientOfScores(weights->terms) && keys, A::Keys, A::QueriesGradient, made_of_.queries},
-              {IsGradientOfScores(weights->terms) && queries, A::Queries, A::KeysGradient, made_of_.keys}};
+              {is_gradient && keys, A::Keys, A::QueriesGradient, made_of_.queries},
+              {is_gradient && queries, A::Queries, A::KeysGradient, made_of_.keys}};
   const auto* const row = llvm::find_if(rows, [](const auto& r) { return r.is; });
   if (row == std::end(rows) || row->made.product != nullptr) return false;
   ArrayAlong along;

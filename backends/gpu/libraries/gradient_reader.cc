@@ -40,6 +40,7 @@ Result<GradientsOfAttention> GradientReader::Read(const Instruction& scores) {
   for (const Instruction* inst : scores.parent()->PostOrder()) {
     if (behind && llvm::any_of(inst->operands(), [&](const Instruction* o) { return IsKnown(*o); }))
       Take(*inst);
+    if (reader_ != nullptr && !why_.empty()) return Decline(reader_->loc(), "{0}", why_);
     if (reader_ != nullptr)
       return Decline(reader_->loc(), "%{0} ({1}) is no part of an attention or its gradients",
                      reader_->name(), reader_->info().text);
@@ -60,6 +61,7 @@ void GradientReader::Take(const Instruction& inst) {
       if (known->role == Role::Sums && made_of_.sums == nullptr) made_of_.sums = &inst;
       if (known->role == Role::Powers && powers_ == nullptr) powers_ = &inst;
       if (known->role == Role::Weights && weights_ == nullptr) weights_ = &inst;
+      if (inst.kind() == OpKind::Select) AddMask(inst);
       known_[&inst] = std::move(*known);
       return;
     }
@@ -146,7 +148,7 @@ std::optional<GradientReader::Value> GradientReader::Multiply(const Instruction&
   const auto both = Both(inst);
   const auto view = both ? Joined(both->first.view, both->second.view) : std::nullopt;
   if (!view) return std::nullopt;
-  Value made{{}, *view};
+  Value made{{}, *view, both->first.masks | both->second.masks};
   for (const SoftmaxTerm& a : both->first.terms)
     for (const SoftmaxTerm& b : both->second.terms) made.terms = Together(made.terms, {a * b}, 1);
   return made;
@@ -160,14 +162,15 @@ std::optional<GradientReader::Value> GradientReader::Divide(const Instruction& i
   if (by.powers != 0 || by.gradient != 0 || by.gradient_sums != 0 || by.factor == 0) return std::nullopt;
   for (SoftmaxTerm& term : both->first.terms)
     term = term * SoftmaxTerm{.factor = 1 / by.factor, .sums = -by.sums};
-  return Value{both->first.terms, *view};
+  return Value{both->first.terms, *view, both->first.masks};
 }
 
 std::optional<GradientReader::Value> GradientReader::Add(const Instruction& inst) {
   const auto a = ValueOf(*inst.operand(0)), b = ValueOf(*inst.operand(1));
   const auto view = a && b ? Joined(a->view, b->view) : std::nullopt;
   if (!view) return std::nullopt;
-  return Value{Together(a->terms, b->terms, inst.kind() == OpKind::Subtract ? -1 : 1), *view};
+  return Value{Together(a->terms, b->terms, inst.kind() == OpKind::Subtract ? -1 : 1), *view,
+               a->masks & b->masks};
 }
 std::optional<GradientReader::Value> GradientReader::Subtract(const Instruction& inst) { return Add(inst); }
 
@@ -178,29 +181,6 @@ std::optional<GradientReader::Value> GradientReader::Negate(const Instruction& i
   return value;
 }
 
-/// Powers of scores that the library's mask leaves out are 0, and so is what they are a factor of.
-std::optional<GradientReader::Value> GradientReader::Select(const Instruction& inst) {
-  const bool inverted = IsAll(*inst.operand(1), 0);
-  auto value = ValueOf(*inst.operand(inverted ? 2 : 1));
-  if (!found_.masked || !value || !IsAll(*inst.operand(inverted ? 1 : 2), 0) ||
-      llvm::any_of(value->terms, [](const SoftmaxTerm& term) { return term.powers == 0; }))
-    return std::nullopt;
-  const auto sorted = [](ArrayAlong along) {
-    llvm::sort(along, [](const AlongScores& a, const AlongScores& b) { return a.scores < b.scores; });
-    return along;
-  };
-  const auto equal = [&](const ArrayAlong& a, const ArrayAlong& b) {
-    return llvm::equal(sorted(a), sorted(b), [](const AlongScores& x, const AlongScores& y) {
-      return x.size == y.size && x.scores == y.scores && x.stride == y.stride;
-    });
-  };
-  const ArrayAlong rows = found_.along[A::Rows], columns = found_.along[A::Columns];
-  if (!ReadMask(*inst.operand(0), value->view, inverted) || !equal(rows, found_.along[A::Rows]) ||
-      !equal(columns, found_.along[A::Columns]))
-    return std::nullopt;
-  return value;
-}
-
 std::optional<GradientReader::Value> GradientReader::Reduce(const Instruction& inst) {
   if (!IsPlainReduction(inst) || PlainReductionOp(inst) != OpKind::Add ||
       !IsIdentityOf(OpKind::Add, *inst.operand(1)))
@@ -208,7 +188,7 @@ std::optional<GradientReader::Value> GradientReader::Reduce(const Instruction& i
   auto value = ValueOf(*inst.operand(0));
   if (!value) return std::nullopt;
   llvm::SmallVector<ViewDim, 4> reduced;
-  Value made{value->terms, value->view};
+  Value made{value->terms, value->view, value->masks};
   made.view.dims.clear();
   const Dims dims = ReducedDims(inst);
   for (size_t d = 0; d < value->view.dims.size(); ++d)

@@ -29,6 +29,13 @@ class GradientReader final : private AttentionReader {
   struct Value {
     SoftmaxTerms terms;
     View view;
+    unsigned masks = 0;  // which of the scores' masks have made it 0, a bit each
+  };
+  /// A mask over the scores: of which values, where those lie.
+  struct Mask {
+    const Instruction* of;
+    ArrayAlong along;
+    bool inverted;
   };
   using ValueRule = std::optional<Value> (GradientReader::*)(const Instruction& inst);
 
@@ -52,6 +59,11 @@ class GradientReader final : private AttentionReader {
   std::optional<Value> Side(const Instruction& inst, const Value& other);
   std::optional<Value> Gradient(const Instruction& value, const View& along);
   [[nodiscard]] std::optional<View> Joined(const View& a, const View& b) const;
+  /// What a select of the dimensions of `view` keeps.
+  static std::optional<Mask> MaskOf(const Instruction& select, const View& view, bool inverted);
+  void AddMask(const Instruction& select);
+  /// What is 0 for keys that queries do not look at is so where none of them is looked at, too.
+  [[nodiscard]] bool IsMasked(const Value& gradient) const;
 
   /// The sides of queries and keys are known once the keys are.
   void Settle();
@@ -68,10 +80,14 @@ class GradientReader final : private AttentionReader {
   void Lie(A::Array array, llvm::ArrayRef<AlongScores> dims, GradientsOfAttention::Made& made);
   [[nodiscard]] bool IsGradientOfScores(const SoftmaxTerms& terms) const;
   Status AddStatistics();
+  Status MakeBias(bool has_gradients);
+  Status FindEmptyRows();
   Status FinishGradients();
   Result<GradientsOfAttention> Finish();
 
   llvm::DenseMap<const Instruction*, Value> values_;
+  llvm::SmallVector<Mask, 2> masks_;  // of scores
+  unsigned behind_query_ = 0;         // which of them is the library's own
   const Instruction* scores_ = nullptr;
   const Instruction *powers_ = nullptr, *weights_ = nullptr;  // the first ones that there are
   const Instruction* weighed_ = nullptr;                      // values, as the gradient of weights has them

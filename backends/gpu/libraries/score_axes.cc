@@ -20,7 +20,21 @@ bool AreOne(const ScoreAxis& outer, const ScoreAxis& inner) {
   });
 }
 
+/// In the order of the scores, without dimensions of one element.
+ArrayAlong Sorted(const ArrayAlong& along) {
+  ArrayAlong sorted;
+  llvm::copy_if(along, std::back_inserter(sorted), [](const AlongScores& a) { return a.size > 1; });
+  llvm::sort(sorted, [](const AlongScores& a, const AlongScores& b) { return a.scores < b.scores; });
+  return sorted;
+}
+
 }  // namespace
+
+bool AreEqual(const ArrayAlong& a, const ArrayAlong& b) {
+  return llvm::equal(Sorted(a), Sorted(b), [](const AlongScores& x, const AlongScores& y) {
+    return x.size == y.size && x.scores == y.scores && x.stride == y.stride;
+  });
+}
 
 std::optional<llvm::SmallVector<ScoreAxis, 6>> AxesOf(llvm::ArrayRef<ArrayAlong> arrays,
                                                       llvm::ArrayRef<int64_t> sections) {

@@ -15,6 +15,9 @@ struct AlongScores {
 /// All of an array.
 using ArrayAlong = llvm::SmallVector<AlongScores, 6>;
 
+/// The same elements for all scores, in whatever order the dimensions are.
+bool AreEqual(const ArrayAlong& a, const ArrayAlong& b);
+
 /// A dimension that is one for all of several arrays.
 struct ScoreAxis {
   int64_t size, scores;

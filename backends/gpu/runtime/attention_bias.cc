@@ -15,16 +15,18 @@ using Kind = Value::Kind;
 /// Makes the values of a bias, each with as many elements as differ.
 class BiasMaker {
  public:
-  BiasMaker(const AttentionBias& bias, Computation& body) : bias_(bias), body_(body), make_(body) {}
+  /// In a kernel, whose parameters are the arrays, or next to these.
+  BiasMaker(const AttentionBias& bias, Maker make, bool in_kernel)
+      : bias_(bias), make_(make), in_kernel_(in_kernel) {}
 
-  /// The operands of the kernel.
-  llvm::ArrayRef<Instruction*> Make() {
+  Instruction* Make() {
     for (const Value& value : bias_.values)
       made_.push_back((this->*kRules[static_cast<size_t>(value.kind)])(value));
     Instruction* const all = make_.Convert(made_.back(), bias_.type);
-    body_.set_root(llvm::is_sorted(bias_.order) ? all : make_.Transpose(all, bias_.order));
-    return operands_.getArrayRef();
+    return llvm::is_sorted(bias_.order) ? all : make_.Transpose(all, bias_.order);
   }
+  /// The operands of the kernel.
+  [[nodiscard]] llvm::ArrayRef<Instruction*> operands() const { return operands_.getArrayRef(); }
 
  private:
   using Rule = Instruction* (BiasMaker::*)(const Value& value);
@@ -62,10 +64,11 @@ class BiasMaker {
   }
   Instruction* Array(const Value& value) {
     auto* const array = const_cast<Instruction*>(value.at.inst);
+    if (!in_kernel_) return array;
     operands_.insert(array);
     return make_.Parameter(static_cast<int64_t>(operands_.size()) - 1, array->shape());
   }
-  Instruction* Number(const Value& value) { return CloneWith(*value.at.inst, body_, {}); }
+  Instruction* Number(const Value& value) { return CloneWith(*value.at.inst, make_.computation(), {}); }
   Instruction* Iota(const Value& value) {
     return make_.Iota(ShapeOf(value), value.at.inst->attr<IotaAttrs>().iota_dimension);
   }
@@ -93,12 +96,12 @@ class BiasMaker {
     llvm::SmallVector<Instruction*, 3> operands;
     for (size_t i = 0; i < value.operands.size(); ++i)
       operands.push_back(Along(OperandOf(value, i), bias_.values[value.operands[i]].at.inst->shape()));
-    return CloneWith(*value.at.inst, body_, operands);
+    return CloneWith(*value.at.inst, make_.computation(), operands);
   }
 
   const AttentionBias& bias_;
-  Computation& body_;
   Maker make_;
+  bool in_kernel_;
   llvm::SmallSetVector<Instruction*, 4> operands_;
   std::vector<Instruction*> made_;
 };
@@ -110,11 +113,16 @@ const BiasMaker::Rule BiasMaker::kRules[] = {
 
 }  // namespace
 
+Instruction* MakeBias(const AttentionBias& bias, Instruction* at) {
+  return BiasMaker(bias, Maker(at), /*in_kernel=*/false).Make();
+}
+
 Instruction* MakeBias(const AttentionBias& bias, Instruction* step, const compile::Machine& machine) {
   Computation* const body = NewComputation(*step->module(), "bias");
   body->set_execution_thread(step->parent()->execution_thread());
-  const auto operands = BiasMaker(bias, *body).Make();
-  Instruction* const made = Maker(step).AddWithShape(OpKind::Fusion, body->root()->shape(), operands,
+  BiasMaker maker(bias, Maker(*body), /*in_kernel=*/true);
+  body->set_root(maker.Make());
+  Instruction* const made = Maker(step).AddWithShape(OpKind::Fusion, body->root()->shape(), maker.operands(),
                                                      FusionAttrs(), {body}, "bias");
   compile::SetKernelConfig(made, {compile::KernelPath::Loops});
   const auto plan = compile::PlanLoops(*made, machine);

@@ -5,6 +5,8 @@
 
 namespace hlo::gpu {
 
+/// The array, before passes make kernels of what makes it, next to `at`.
+Instruction* MakeBias(const AttentionBias& bias, Instruction* at);
 /// That kernel, before `step`, and in no order yet; null where there is none for it.
 Instruction* MakeBias(const AttentionBias& bias, Instruction* step, const compile::Machine& machine);
 

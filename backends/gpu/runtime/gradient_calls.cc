@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "backends/gpu/libraries/attention_text.h"
+#include "backends/gpu/runtime/attention_bias.h"
 #include "backends/gpu/runtime/attention_calls.h"
+#include "backends/gpu/runtime/empty_rows.h"
 #include "ir/by_op_kind.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -94,6 +96,11 @@ class BodyMaker {
     Operand(value);
     return static_cast<int64_t>(operands_.size()) - 1;
   }
+  /// What is called reads it instead of an array.
+  int64_t AddInsteadOf(const Instruction* array, Instruction* value) {
+    copies_[array] = Operand(value);
+    return static_cast<int64_t>(operands_.size()) - 1;
+  }
   /// The number of an array among the operands.
   int64_t NumberOf(const Instruction* array) {
     CopyOf(array);
@@ -164,10 +171,13 @@ class BodyMaker {
   llvm::DenseMap<const Instruction*, Instruction*> copies_;
 };
 
-/// The views of an attention with the numbers of operands instead of those of arrays.
-void Number(LibraryAttention& attention, BodyMaker& body, llvm::ArrayRef<const Instruction*> arrays) {
+/// The views of an attention with the numbers of operands instead of those of arrays. A bias that is made is
+/// for the library alone; null: there is none.
+void Number(LibraryAttention& attention, BodyMaker& body, llvm::ArrayRef<const Instruction*> arrays,
+            Instruction* bias) {
   for (View* view : {&attention.queries, &attention.keys, &attention.values, &attention.bias})
     if (view->array >= 0) view->array = body.NumberOf(arrays[static_cast<size_t>(view->array)]);
+  if (bias != nullptr) attention.bias.array = body.Add(bias);
 }
 
 /// A value of each row in f32, without dimensions of one element, in another order.
@@ -205,12 +215,12 @@ Instruction* Weigh(const GradientsOfAttention& found, BodyMaker& body) {
 }
 
 /// An array that a call has made takes the place of a product.
-void Replace(const Made& made, Instruction* call, int64_t number, std::vector<Instruction*>& replaced) {
+void Replace(const Made& made, Instruction* array, std::vector<Instruction*>& replaced) {
   auto* const product = const_cast<Instruction*>(made.product);
   Maker make(product);
   Dims back(made.order.size());
   for (size_t d = 0; d < back.size(); ++d) back[static_cast<size_t>(made.order[d])] = static_cast<int64_t>(d);
-  Instruction* const turned = make.Transpose(make.Gte(call, number), back);
+  Instruction* const turned = make.Transpose(array, back);
   Instruction* const value = make.Convert(turned, product->shape().element_type());
   ReplaceWith(product, value);
   replaced.push_back(product);
@@ -223,22 +233,35 @@ Instruction* ArrayIn(BodyMaker& body, const Made& made, ElementType type) {
 }
 
 /// Gradients of an attention whose result and statistics a call makes.
-void CallGradient(GradientsOfAttention& found, Instruction* attention, std::vector<Instruction*>& replaced) {
+void CallGradient(GradientsOfAttention& found, Instruction* attention, Instruction* bias,
+                  std::vector<Instruction*>& replaced) {
   const Made* const all[] = {&found.queries, &found.keys, &found.values};
   const auto* const first = llvm::find_if(all, [](const Made* made) { return made->product != nullptr; });
   auto* const at = const_cast<Instruction*>((*first)->product);
   BodyMaker backward(at, "attention_gradients", found.arrays);
   LibraryAttentionGradient& gradient = *found.gradient;
-  Number(gradient.attention, backward, found.arrays);
-  gradient.result.array = backward.NumberOf(found.arrays[static_cast<size_t>(gradient.result.array)]);
+  const Instruction* const of_result = found.arrays[static_cast<size_t>(gradient.result.array)];
+  EmptyRowsApart apart;
+  if (found.empty_rows) {
+    apart = PutApart(*found.empty_rows, bias, const_cast<Instruction*>(of_result));
+    gradient.result.array = backward.AddInsteadOf(of_result, apart.result);
+  } else {
+    gradient.result.array = backward.NumberOf(of_result);
+  }
+  Number(gradient.attention, backward, found.arrays, bias);
   llvm::SmallVector<Instruction*, 3> results;
   for (const Made* made : all) results.push_back(ArrayIn(backward, *made, found.attention.queries.type));
   Maker make(at);
   gradient.attention.result.array = backward.Add(make.Gte(attention, 0));
   gradient.attention.statistics.array = backward.Add(make.Gte(attention, 1));
   Instruction* const gradients = backward.Call(at, results, ToText(gradient));
-  for (size_t i = 0; i < std::size(all); ++i)
-    if (all[i]->product != nullptr) Replace(*all[i], gradients, static_cast<int64_t>(i), replaced);
+  for (size_t i = 0; i < std::size(all); ++i) {
+    if (all[i]->product == nullptr) continue;
+    Instruction* array = make.Gte(gradients, static_cast<int64_t>(i));
+    if (all[i] == &found.values && apart.values != nullptr)
+      array = AddApart(*found.empty_rows, array, apart.values);
+    Replace(*all[i], array, replaced);
+  }
 }
 
 void Call(GradientsOfAttention found, std::vector<Instruction*>& replaced) {
@@ -246,13 +269,14 @@ void Call(GradientsOfAttention found, std::vector<Instruction*>& replaced) {
   const bool is_made = found.result.product != nullptr;
   auto* const at = const_cast<Instruction*>(is_made ? found.result.product : found.weighing.weights);
   BodyMaker forward(at, "attention", found.arrays);
-  Number(found.attention, forward, found.arrays);
+  Instruction* const bias = found.bias ? MakeBias(*found.bias, at) : nullptr;
+  Number(found.attention, forward, found.arrays, bias);
   Instruction* const result = is_made ? forward.CopyOf(found.result.product) : Weigh(found, forward);
   llvm::SmallVector<Instruction*, 2> results = {forward.ArrayOf(found.result, result, type)};
   if (found.gradient) results.push_back(Statistics(found, forward));
   Instruction* const attention = forward.Call(at, results, ToText(found.attention));
-  if (found.gradient) CallGradient(found, attention, replaced);
-  if (is_made) Replace(found.result, attention, 0, replaced);
+  if (found.gradient) CallGradient(found, attention, bias, replaced);
+  if (is_made) Replace(found.result, Maker(at).Gte(attention, 0), replaced);
 }
 
 }  // namespace
