@@ -152,7 +152,8 @@ void MakePlans(llvm::StringRef card, bool all_cases) {
        llvm::ArrayRef(kAttention).take_front(all_cases ? std::size(kAttention) : 1))
     check(one, "", PlanAttention(*library, AttentionFor(one), alignments));
   for (const AttentionCase& one : kGradients) {
-    if (one.causal || one.bias) check(one, "with statistics: ", PlanAttention(*library, WithStatistics(one), alignments));
+    if (one.causal || one.bias)
+      check(one, "with statistics: ", PlanAttention(*library, WithStatistics(one), alignments));
     check(one, "gradients: ", PlanGradient(*library, GradientFor(one), alignments));
   }
   // What the library keeps until the end is not ours to look at.

@@ -170,7 +170,11 @@ bool GradientReader::Product(const Instruction& dot) {
   const bool is_weights = weights->terms.size() == 1 &&
                           weights->terms.front().IsLike({.powers = 1, .sums = -1}) &&
                           weights->terms.front().factor == 1;
-  const bool is_gradient = IsGradientOfScores(weights->terms) && IsMasked(*weights);
+  const bool is_gradient = IsGradientOfScores(weights->terms);
+  if (is_gradient && !IsMasked(*weights)) {
+    why_ = "gradients of scores that its masks leave out are not 0";
+    return false;
+  }
   const struct {
     bool is;
     A::Array of, array;

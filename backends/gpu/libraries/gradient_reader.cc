@@ -166,11 +166,12 @@ std::optional<GradientReader::Value> GradientReader::Divide(const Instruction& i
 }
 
 std::optional<GradientReader::Value> GradientReader::Add(const Instruction& inst) {
-  const auto a = ValueOf(*inst.operand(0)), b = ValueOf(*inst.operand(1));
-  const auto view = a && b ? Joined(a->view, b->view) : std::nullopt;
+  const auto both = Both(inst);
+  const auto view = both ? Joined(both->first.view, both->second.view) : std::nullopt;
   if (!view) return std::nullopt;
-  return Value{Together(a->terms, b->terms, inst.kind() == OpKind::Subtract ? -1 : 1), *view,
-               a->masks & b->masks};
+  const auto& [a, b] = *both;
+  return Value{Together(a.terms, b.terms, inst.kind() == OpKind::Subtract ? -1 : 1), *view,
+               a.masks & b.masks};
 }
 std::optional<GradientReader::Value> GradientReader::Subtract(const Instruction& inst) { return Add(inst); }
 

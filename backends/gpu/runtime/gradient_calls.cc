@@ -1,5 +1,6 @@
 #include "backends/gpu/runtime/gradient_calls.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "backends/gpu/libraries/attention_text.h"
@@ -11,6 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "passes/analysis/frontend_attributes.h"
 #include "passes/analysis/fusion_facts.h"
+#include "passes/analysis/value_facts.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -75,6 +77,23 @@ void InlineSmallCalls(Computation& computation) {
     for (Instruction* user : users)
       if (user->kind() == OpKind::GetTupleElement)
         ReplaceAndRemove(user, made->operand(user->attr<GetTupleElementAttrs>().index));
+  }
+}
+
+/// Numbers that the text converts become those of the other type.
+void ConvertNumbers(Computation& computation) {
+  constexpr double kMost = 0x1p53;  // those that are exact on the way
+  for (Instruction* convert : computation.InstructionsOf(OpKind::Convert)) {
+    const Instruction& from = *convert->operand(0);
+    const TypeClass kind = Info(from.shape().element_type()).type_class;
+    const ElementType type = convert->shape().element_type();
+    if (from.kind() != OpKind::Constant || from.shape().rank() > 0 ||
+        Info(type).type_class != TypeClass::Float ||
+        (kind != TypeClass::Float && kind != TypeClass::Signed && kind != TypeClass::Unsigned))
+      continue;
+    const double number = LiteralValue(*from.attr<ConstantAttrs>().literal, 0);
+    if (kind == TypeClass::Float || std::abs(number) < kMost)
+      ReplaceAndRemove(convert, Maker(convert).Scalar(type, number));
   }
 }
 
@@ -291,6 +310,7 @@ void CallGradients(Module& module) {
   std::vector<Instruction*> replaced;
   for (Computation* computation : computations) {
     InlineSmallCalls(*computation);
+    ConvertNumbers(*computation);
     for (Instruction* dot : computation->InstructionsOf(OpKind::Dot)) {
       Instruction* const powers = PowersOf(*dot);
       if (powers == nullptr) continue;
