@@ -141,6 +141,9 @@ Misfit Comparison::ReadEntry(const Entry& entry) {
     if (entry.value != "true" && entry.value != "false")
       return No(-1, "takes true or false for '{0}', but 'backend_config' has {1}", spec->name, entry.value);
     number = entry.value == "true" ? 1 : 0;
+  } else if (spec->type == "string") {
+    if (entry.value.size() < 2 || !entry.value.starts_with("\"") || !entry.value.ends_with("\""))
+      return No(-1, "takes a string for '{0}', but 'backend_config' has {1}", spec->name, entry.value);
   } else {
     if (entry.value.getAsInteger(10, number))
       return No(-1, "takes a number for '{0}', but 'backend_config' has {1}", spec->name, entry.value);
@@ -207,6 +210,11 @@ Misfit Comparison::CompareValue(const Value& value) {
       ((own.HasDynamicDimension() || shape.HasDynamicDimension()) && !spec.may_be_dynamic))
     return No(value.operand, "takes arrays of fixed sizes, but {0} has some of the run", Describe(value));
   if (Misfit m = CompareLayout(value)) return m;
+  if (!spec.flag.empty() && ValueOf(spec.flag) == 0) {
+    if (shape.IsScalar()) return std::nullopt;
+    return No(value.operand, "takes a scalar as {0} {1} ({2}) where '{3}' is false, but the call has {4}",
+              value.role, value.number, spec.name, spec.flag, shape);
+  }
   const int64_t leading = shape.rank() - static_cast<int64_t>(spec.sizes.size());
   if (leading < 0 || (leading > 0 && spec.leading.empty()))
     return No(value.operand, "takes {0} as {1} {2} ({3}), but the rank of {4} is {5}", spec.text, value.role,

@@ -123,6 +123,7 @@ class SignatureParser {
       value.repeated = Word();
       Expect("|");
     }
+    if (Take("if ")) value.flag = Word();
     return value;
   }
 
@@ -205,6 +206,8 @@ class SignatureParser {
       Expect("=");
       attribute.otherwise.kind = SizeExpr::Kind::Number;
       attribute.otherwise.number = Word() == "true" ? 1 : 0;
+    } else if (attribute.type == "string") {
+      attribute.otherwise.kind = SizeExpr::Kind::Number;
     } else {
       attribute.low = Size();
       Expect("..");

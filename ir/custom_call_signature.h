@@ -36,12 +36,13 @@ struct ValueSpec {
   std::string leading;          // `b` of `*b`; empty: none
   std::vector<SizeExpr> sizes;  // the others
   std::string repeated;         // `d` of `* |d|`; empty: once
+  std::string flag;             // `f` of `if f`: a scalar where that attribute is false; empty: never
   std::string text;             // `T[*b,n]`
 };
 
 struct AttributeSpec {
   std::string name;
-  std::string type;  // `ui8`, `i32`, `bool`
+  std::string type;  // `ui8`, `i32`, `bool`, `string`
   std::string letters;
   SizeExpr low, high, otherwise;
 };

@@ -124,6 +124,11 @@ class CallMaker {
   void ChooseNumbers() {
     for (const AttributeSpec& attribute : signature_.attributes) {
       if (attribute.type == "bool" || !attribute.letters.empty()) continue;
+      if (attribute.type == "string") {
+        if (call_.has_dictionary && !dice_.OneIn(4))
+          call_.dictionary.push_back({attribute.name, "\"auto\"", ""});
+        continue;
+      }
       values_[attribute.name] = *ValueOf(attribute.otherwise);
       const int64_t low = *ValueOf(attribute.low), high = *ValueOf(attribute.high);
       const bool fits = low <= values_[attribute.name] && values_[attribute.name] <= high;
@@ -157,9 +162,10 @@ class CallMaker {
     const size_t count = spec.repeated.empty() ? 1 : leading_[spec.repeated].size();
     for (size_t i = 0; i < count; ++i) {
       ValueText value{TypeOf(spec), {}, "", ""};
-      if (!spec.leading.empty())
+      const bool scalar = !spec.flag.empty() && values_[spec.flag] == 0;
+      if (!spec.leading.empty() && !scalar)
         for (const int64_t d : leading_[spec.leading]) value.sizes.push_back(std::to_string(d));
-      for (const SizeExpr& size : spec.sizes) {
+      for (const SizeExpr& size : scalar ? std::vector<SizeExpr>() : spec.sizes) {
         const auto known = ValueOf(size);
         value.sizes.push_back(std::to_string(known ? *known : MakeSize(dice_)));
       }
