@@ -119,6 +119,36 @@ std::optional<CustomCallMisfit> ApproxTopK(const Instruction& call) {
   return std::nullopt;
 }
 
+/// Numbers of a sparse matrix by rows, where each row begins, the columns of the numbers, and a dense matrix
+/// or vector, to the product of both.
+std::optional<CustomCallMisfit> CsrProduct(const Instruction& call) {
+  static constexpr ElementType kTypes[] = {ElementType::S32, ElementType::S64, ElementType::F32,
+                                           ElementType::F64, ElementType::C64, ElementType::C128};
+  constexpr int64_t kOperands = 4;
+  const auto no = [&](llvm::StringRef what) { return CustomCallMisfit{TargetOf(call) + what.str()}; };
+  const Shape result =
+      call.shape().IsTuple() && call.shape().tuple_size() == 1 ? call.shape().tuple_shape(0) : call.shape();
+  if (call.operand_count() != kOperands || !result.IsArray()) return no("takes 4 arrays and has one result");
+  llvm::SmallVector<Shape, kOperands> shapes;
+  for (const Instruction* operand : call.operands()) shapes.push_back(operand->shape());
+  for (const Shape& shape : shapes)
+    if (!shape.IsArray() || shape.HasDynamicDimension()) return no("takes arrays of fixed sizes");
+  if (result.HasDynamicDimension()) return no("has a result of fixed sizes");
+  const Shape &numbers = shapes[0], &starts = shapes[1], &columns = shapes[2], &dense = shapes[3];
+  const ElementType type = numbers.element_type(), index = starts.element_type();
+  if (!llvm::is_contained(kTypes, type) || dense.element_type() != type || result.element_type() != type)
+    return no("takes numbers of one type, s32, s64, f32, f64, c64 or c128");
+  if ((index != ElementType::S32 && index != ElementType::S64) || columns.element_type() != index)
+    return no("takes starts of rows and columns of one type, s32 or s64");
+  if (numbers.rank() != 1 || starts.rank() != 1 || columns.dims() != numbers.dims())
+    return no("takes a number and its column for each place, and starts of rows");
+  if (dense.rank() < 1 || dense.rank() > 2 || result.rank() != dense.rank() ||
+      result.dims().drop_front() != dense.dims().drop_front())
+    return no("takes a vector or a matrix, and has as many columns as that");
+  if (starts.dim(0) - 1 != result.dim(0)) return no("takes a start for each row of the result and the end");
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<FftAttrs> UnscaledFftOf(const Instruction& call) {
@@ -160,6 +190,7 @@ int64_t ApproxTopKDimension(const Instruction& call, const Shape& in, const Shap
 
 CustomCallRule* FindCustomCallRule(llvm::StringRef name) {
   static constexpr std::pair<llvm::StringRef, CustomCallRule*> kRules[] = {{"approx_top_k", &ApproxTopK},
+                                                                           {"csr_product", &CsrProduct},
                                                                            {"identity", &Identity},
                                                                            {"partitioned", &Partitioned},
                                                                            {"unscaled_fft", &UnscaledFft}};

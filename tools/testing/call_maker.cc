@@ -64,6 +64,8 @@ class CallMaker {
       MakeIdentity();
     else if (signature_.rule == "approx_top_k")
       MakeApproxTopK();
+    else if (signature_.rule == "csr_product")
+      MakeCsrProduct();
     else if (signature_.rule == "unscaled_fft")
       MakeUnscaledFft();
     else if (signature_.free_results)
@@ -218,6 +220,23 @@ class CallMaker {
     call_.results = {out};
     call_.config = "{\"fft_rank\":" + std::to_string(dice_.Between(1, std::min<int64_t>(rank, 3))) +
                    ",\"inverse\":" + (inverse ? "1" : "0") + "}";
+  }
+
+  /// Numbers of a sparse matrix, starts of rows, columns, a dense matrix or vector.
+  void MakeCsrProduct() {
+    static constexpr const char* kTypes[] = {"s32", "s64", "f32", "f64", "c64", "c128"};
+    const std::string type = dice_.Pick(kTypes), index = dice_.OneIn(2) ? "s32" : "s64";
+    const std::string count = std::to_string(MakeSize(dice_));
+    const int64_t rows = MakeSize(dice_);
+    std::vector<std::string> more;
+    if (dice_.OneIn(2)) more.push_back(std::to_string(MakeSize(dice_)));
+    ValueText dense{type, {std::to_string(MakeSize(dice_))}, "", ""},
+        product{type, {std::to_string(rows)}, "", ""};
+    for (ValueText* value : {&dense, &product})
+      value->sizes.insert(value->sizes.end(), more.begin(), more.end());
+    call_.operands = {ValueText{type, {count}, "", ""}, ValueText{index, {std::to_string(rows + 1)}, "", ""},
+                      ValueText{index, {count}, "", ""}, dense};
+    call_.results = {product};
   }
 
   void MakeApproxTopK() {
