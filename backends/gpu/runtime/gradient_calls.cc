@@ -13,6 +13,7 @@
 #include "passes/analysis/frontend_attributes.h"
 #include "passes/analysis/fusion_facts.h"
 #include "passes/analysis/value_facts.h"
+#include "passes/pass_manager.h"
 #include "passes/rewrite/edit.h"
 #include "passes/rewrite/maker.h"
 
@@ -21,9 +22,8 @@ namespace {
 
 using Made = GradientsOfAttention::Made;
 
-/// Instructions from a product of scores to their powers, and those of a computation that is called for one
-/// of them, at most.
-constexpr size_t kMostSteps = 24, kMostInlined = 16;
+/// Instructions from a product of scores to their powers, at most.
+constexpr size_t kMostSteps = 24;
 
 /// Instructions that read others, and so on, without those that are behind one of a kind.
 llvm::SmallSetVector<Instruction*, kMostSteps> ReadersUntil(OpKind kind, Instruction& from) {
@@ -52,33 +52,10 @@ void Explain(Instruction* powers, const Diagnostic& why) {
       {module.Save(kWhyNoGradients), module.Save("gradients of attention: " + why.message)});
 }
 
-/// Of what the text has functions for: masks, and what they leave.
-bool MayBeInlined(const Computation& callee) {
-  static constexpr ByOpKind<bool> kSmall({{OpKind::Parameter, true},
-                                          {OpKind::Constant, true},
-                                          {OpKind::Iota, true},
-                                          {OpKind::Broadcast, true},
-                                          {OpKind::Reshape, true},
-                                          {OpKind::Transpose, true},
-                                          {OpKind::Tuple, true}});
-  const std::vector<Instruction*> all = callee.PostOrder();
-  return all.size() <= kMostInlined && llvm::all_of(all, [](const Instruction* inst) {
-           return kSmall[inst->kind()] || inst->info().Is(kElementwise);
-         });
-}
-
-/// Calls of small functions become what these do.
-void InlineSmallCalls(Computation& computation) {
-  for (Instruction* call : computation.InstructionsOf(OpKind::Call)) {
-    if (FrontendValue(*call, "inlineable") == "false" || !MayBeInlined(*call->callee())) continue;
-    Instruction* const made = InlineCall(call);
-    if (made->kind() != OpKind::Tuple) continue;
-    const llvm::SmallVector<Instruction*, 4> users(made->users().begin(), made->users().end());
-    for (Instruction* user : users)
-      if (user->kind() == OpKind::GetTupleElement)
-        ReplaceAndRemove(user, made->operand(user->attr<GetTupleElementAttrs>().index));
-  }
-}
+/// Functions that the text has for masks, or for a layer, become what they do, and masks that a loop is given
+/// are made in it.
+constexpr llvm::StringLiteral kBefore =
+    "call-inliner,tuple-simplifier,while-loop-fusible-sinking,simplify-while-loops,tuple-simplifier,dce";
 
 /// Numbers that the text converts become those of the other type.
 void ConvertNumbers(Computation& computation) {
@@ -145,9 +122,9 @@ class BodyMaker {
     Instruction* const copy = make_.Convert(product, type);
     return llvm::is_sorted(made.order) ? copy : make_.Transpose(copy, made.order);
   }
-  /// The call, with the operands so far.
+  /// The call, with the operands so far, of one result or a tuple of several.
   Instruction* Call(Instruction* at, llvm::ArrayRef<Instruction*> results, const std::string& text) {
-    body_.set_root(make_.Tuple(results));
+    body_.set_root(results.size() == 1 ? results.front() : make_.Tuple(results));
     Maker make(at);
     llvm::SmallVector<Instruction*, 8> operands;
     for (Instruction* operand : operands_) {
@@ -295,21 +272,24 @@ void Call(GradientsOfAttention found, std::vector<Instruction*>& replaced) {
   if (found.gradient) results.push_back(Statistics(found, forward));
   Instruction* const attention = forward.Call(at, results, ToText(found.attention));
   if (found.gradient) CallGradient(found, attention, bias, replaced);
-  if (is_made) Replace(found.result, Maker(at).Gte(attention, 0), replaced);
+  if (is_made) Replace(found.result, found.gradient ? Maker(at).Gte(attention, 0) : attention, replaced);
 }
 
 }  // namespace
 
-void CallGradients(Module& module) {
+Status CallGradients(Module& module) {
+  if (module.config.is_scheduled) return {};
+  RewriteControls controls;
+  PassManager manager(controls, {});
+  HLO_TRY(const auto pipeline, ParsePipeline(kBefore));
+  HLO_TRY([[maybe_unused]] const bool changed, manager.Run(module, pipeline));
   std::vector<Computation*> computations;
   for (const auto& computation : module.computations())
-    if (RunsOnWholeValues(*computation) && !computation->has_schedule() &&
-        !computation->InstructionsOf(OpKind::Exp).empty() &&
+    if (RunsOnWholeValues(*computation) && !computation->InstructionsOf(OpKind::Exp).empty() &&
         !computation->InstructionsOf(OpKind::Dot).empty())
       computations.push_back(computation.get());
   std::vector<Instruction*> replaced;
   for (Computation* computation : computations) {
-    InlineSmallCalls(*computation);
     ConvertNumbers(*computation);
     for (Instruction* dot : computation->InstructionsOf(OpKind::Dot)) {
       Instruction* const powers = PowersOf(*dot);
@@ -323,6 +303,7 @@ void CallGradients(Module& module) {
   llvm::DenseSet<const Instruction*> gone;
   for (Instruction* product : replaced)
     if (!gone.contains(product)) RemoveIfDead(product, [&](Instruction* inst) { gone.insert(inst); });
+  return {};
 }
 
 }  // namespace hlo::gpu

@@ -145,7 +145,7 @@ Status MakeLibraryCalls(Module& module, llvm::function_ref<bool(llvm::StringRef 
             ExpandMatches(module, context, matches,
                           [&](Instruction* inst) -> Result<Instruction*> { return row.make(inst); }));
   }
-  if (MayHaveAttention(module) && expected("cuDNN")) CallGradients(module);
+  if (MayHaveAttention(module) && expected("cuDNN")) return CallGradients(module);
   return {};
 }
 
