@@ -76,9 +76,17 @@ std::optional<GradientReader::Value> GradientReader::Gradient(const Instruction&
                                   : made.view.dims[static_cast<size_t>(same - seen->dims.begin())].stride});
   }
   if (gradient_ == nullptr) {
+    // It may be another product.
+    const AttentionArrays found = found_;
+    const auto arrays = arrays_;
     gradient_ = at;
     gradient_dims_ = dims;
-    if (!SeeGradient(*at)) return std::nullopt;
+    if (!SeeGradient(*at)) {
+      gradient_ = nullptr;
+      found_ = found;
+      arrays_ = arrays;
+      return std::nullopt;
+    }
   }
   const bool same = llvm::equal(gradient_dims_, dims, [](const ViewDim& a, const ViewDim& b) {
     return a.size == b.size && a.stride == b.stride;
@@ -158,6 +166,124 @@ bool GradientReader::IsGradientOfScores(const SoftmaxTerms& terms) const {
   });
 }
 
+/// The library rounds weights to the arrays' type before it multiplies them, and the text does, too.
+bool GradientReader::RoundsOperand(const Instruction& dot, size_t side) const {
+  static constexpr std::pair<DotAlgorithm, ElementType> kRounding[] = {
+      {DotAlgorithm::F16F16F32, ElementType::F16}, {DotAlgorithm::BF16BF16F32, ElementType::BF16}};
+  const ElementType type = found_.views[A::Queries].type;
+  return dot.operand(static_cast<int64_t>(side))->shape().element_type() == type ||
+         llvm::is_contained(kRounding, std::pair(dot.attr<DotAttrs>().algorithm, type));
+}
+
+/// A value of the arrays' type, or which is rounded to that before anything else is done to it.
+bool GradientReader::IsRounded(const Instruction& made) const {
+  static constexpr ByOpKind<bool> kMoves(
+      {{OpKind::Transpose, true}, {OpKind::Reshape, true}, {OpKind::Bitcast, true}, {OpKind::Copy, true}});
+  const ElementType type = found_.views[A::Queries].type;
+  llvm::SmallVector<const Instruction*, 4> work = {&made};
+  while (!work.empty()) {
+    const Instruction* const at = work.pop_back_val();
+    if (at->shape().element_type() == type) continue;
+    if (at != &made && !kMoves[at->kind()]) return false;
+    if (at->IsRoot()) return false;
+    work.append(at->users().begin(), at->users().end());
+  }
+  return true;
+}
+
+/// The dimensions of the other side of a product that are also those of one, whose view is given.
+ArrayAlong GradientReader::AlongOther(const Instruction& dot, size_t side, const View& view) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  ArrayAlong along;
+  for (const auto& [of_side, of_other] :
+       {std::pair(BatchOf(attrs, side), BatchOf(attrs, 1 - side)),
+        std::pair(ContractingOf(attrs, side), ContractingOf(attrs, 1 - side))})
+    for (size_t i = 0; i < of_side.size(); ++i) {
+      const ViewDim& dim = view.dims[static_cast<size_t>(of_side[i])];
+      along.push_back({dim.size, dim.stride, of_other[i]});
+    }
+  return along;
+}
+
+/// Values that powers weigh, which are to be divided.
+bool GradientReader::WeighPowers(const Instruction& dot, size_t side, const View& powers) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  const Instruction& values = *dot.operand(static_cast<int64_t>(1 - side));
+  if (!Agree(A::Values, values, AlongOther(dot, side, powers), FreeOf(dot, 1 - side))) return false;
+  Featured made{.weighed = 1};
+  made.view.dims = Chosen(powers, BatchOf(attrs, side));
+  for (size_t s = 0; s < 2; ++s)
+    for (const int64_t d : FreeOf(dot, s))
+      made.view.dims.push_back(s == side ? powers.dims[static_cast<size_t>(d)]
+                                         : ViewDim{values.shape().dim(d), FeatureStride()});
+  featured_[&dot] = std::move(made);
+  return true;
+}
+
+/// The gradient of the result with values is that of weights, with powers that of values.
+bool GradientReader::FeaturedProduct(const Instruction& dot) {
+  const size_t side = featured_.contains(dot.operand(0)) ? 0 : 1;
+  const Featured& of = featured_.find(dot.operand(static_cast<int64_t>(side)))->second;
+  const Instruction& other = *dot.operand(static_cast<int64_t>(1 - side));
+  if (of.gradient != 1 || of.weighed != 0) return false;
+  if (!IsKnown(other)) return SeeFeaturedGradient(dot, side);
+  const auto powers = ValueOf(other);
+  if (!powers || powers->terms.size() != 1 || made_of_.values.product != nullptr) return false;
+  const SoftmaxTerm& term = powers->terms.front();
+  const auto& attrs = dot.attr<DotAttrs>();
+  const auto same = [&](const Dims& mine, const Dims& others) {
+    return llvm::all_of(llvm::zip(mine, others), [&](const auto& dims) {
+      const ViewDim& a = of.view.dims[static_cast<size_t>(std::get<0>(dims))];
+      return a.size == 1 || a.stride == powers->view.dims[static_cast<size_t>(std::get<1>(dims))].stride;
+    });
+  };
+  if (!term.IsLike({.powers = 1, .sums = -1 - of.sums}) || term.factor * of.factor != 1 ||
+      !RoundsOperand(dot, 0) || !RoundsOperand(dot, 1) || !IsRounded(dot) ||
+      !AreQueries(Chosen(powers->view, ContractingOf(attrs, 1 - side))) ||
+      !same(BatchOf(attrs, side), BatchOf(attrs, 1 - side)) ||
+      !same(ContractingOf(attrs, side), ContractingOf(attrs, 1 - side)))
+    return false;
+  made_of_.values = Keep(dot, 1 - side, powers->view, A::ValuesGradient);
+  return true;
+}
+
+bool GradientReader::SeeFeaturedGradient(const Instruction& dot, size_t side) {
+  const Featured& of = featured_.find(dot.operand(static_cast<int64_t>(side)))->second;
+  const Instruction& values = *dot.operand(static_cast<int64_t>(1 - side));
+  const auto& attrs = dot.attr<DotAttrs>();
+  const auto contracted = Chosen(of.view, ContractingOf(attrs, side));
+  if (llvm::any_of(contracted,
+                   [&](const ViewDim& dim) { return dim.size > 1 && dim.stride != FeatureStride(); }))
+    return false;
+  ArrayAlong along;
+  for (size_t i = 0; i < BatchOf(attrs, side).size(); ++i) {
+    const ViewDim& dim = of.view.dims[static_cast<size_t>(BatchOf(attrs, side)[i])];
+    along.push_back({dim.size, dim.stride, BatchOf(attrs, 1 - side)[i]});
+  }
+  Value made{{SoftmaxTerm{.factor = of.factor, .sums = of.sums, .gradient = 1}}, {}};
+  made.view.dims = Chosen(of.view, BatchOf(attrs, side));
+  llvm::SmallVector<ViewDim, 4> keys;
+  for (size_t s = 0; s < 2; ++s)
+    for (const int64_t d : FreeOf(dot, s)) {
+      ViewDim dim = s == side ? of.view.dims[static_cast<size_t>(d)]
+                              : ViewDim{values.shape().dim(d), found_.keys.first};
+      if (s == side && dim.size > 1 && dim.stride == FeatureStride()) return false;
+      if (s != side) {
+        keys.push_back(dim);
+        along.push_back({dim.size, dim.stride, d});
+      }
+      made.view.dims.push_back(dim);
+    }
+  llvm::erase_if(keys, [](const ViewDim& dim) { return dim.size == 1; });
+  if (keys.size() != 1 || !AreKeys(keys) || !Agree(A::Values, values, along, ContractingOf(attrs, 1 - side)))
+    return false;
+  if (gradient_ == nullptr) gradient_ = &dot;
+  weighed_ = &values;
+  weighed_dims_ = along;
+  values_[&dot] = std::move(made);
+  return true;
+}
+
 bool GradientReader::Product(const Instruction& dot) {
   Settle();
   const size_t side = IsKnown(*dot.operand(0)) ? 0 : 1;
@@ -183,17 +309,22 @@ bool GradientReader::Product(const Instruction& dot) {
               {is_weights && queries, A::ResultGradient, A::ValuesGradient, made_of_.values},
               {is_gradient && keys, A::Keys, A::QueriesGradient, made_of_.queries},
               {is_gradient && queries, A::Queries, A::KeysGradient, made_of_.keys}};
+  const bool is_powers = weights->terms.size() == 1 && weights->terms.front().IsLike({.powers = 1}) &&
+                         weights->terms.front().factor == 1;
+  // Gradients of scores are, as what they make is.
+  if (!is_gradient && !RoundsOperand(dot, side)) {
+    why_ = "it multiplies weights that are not rounded to the arrays' type";
+    return false;
+  }
+  if (is_powers && keys) return WeighPowers(dot, side, weights->view);
   const auto* const row = llvm::find_if(rows, [](const auto& r) { return r.is; });
   if (row == std::end(rows) || row->made.product != nullptr) return false;
-  ArrayAlong along;
-  for (const auto& [of_weights, of_other] :
-       {std::pair(BatchOf(attrs, side), BatchOf(attrs, 1 - side)),
-        std::pair(ContractingOf(attrs, side), ContractingOf(attrs, 1 - side))})
-    for (size_t i = 0; i < of_weights.size(); ++i) {
-      const ViewDim& dim = weights->view.dims[static_cast<size_t>(of_weights[i])];
-      along.push_back({dim.size, dim.stride, of_other[i]});
-    }
+  const ArrayAlong along = AlongOther(dot, side, weights->view);
   if (!Agree(row->of, other, along, FreeOf(dot, 1 - side))) return false;
+  if (!IsRounded(dot)) {
+    why_ = "what it makes is not rounded to the arrays' type";
+    return false;
+  }
   row->made = Keep(dot, side, weights->view, row->array);
   return true;
 }

@@ -50,6 +50,14 @@ Result<GradientsOfAttention> GradientReader::Read(const Instruction& scores) {
 }
 
 void GradientReader::Take(const Instruction& inst) {
+  if (IsAtMaxima(inst)) {
+    at_maxima_.insert(&inst);
+    return;
+  }
+  if (llvm::any_of(inst.operands(), [&](const Instruction* o) { return featured_.contains(o); })) {
+    if (!TakeFeatured(inst)) reader_ = &inst;
+    return;
+  }
   if (inst.kind() == OpKind::Dot) {
     if (!Product(inst)) reader_ = &inst;
     return;
@@ -68,7 +76,7 @@ void GradientReader::Take(const Instruction& inst) {
   const ValueRule rule = ValueRuleOf(inst);
   if (auto value = rule == nullptr ? std::nullopt : (this->*rule)(inst))
     values_[&inst] = std::move(*value);
-  else
+  else if (!MakeFeatured(inst))
     reader_ = &inst;
 }
 
@@ -145,6 +153,7 @@ std::optional<View> GradientReader::Joined(const View& a, const View& b) const {
 }
 
 std::optional<GradientReader::Value> GradientReader::Multiply(const Instruction& inst) {
+  if (auto zero = Zero(inst)) return zero;
   const auto both = Both(inst);
   const auto view = both ? Joined(both->first.view, both->second.view) : std::nullopt;
   if (!view) return std::nullopt;
@@ -155,6 +164,7 @@ std::optional<GradientReader::Value> GradientReader::Multiply(const Instruction&
 }
 
 std::optional<GradientReader::Value> GradientReader::Divide(const Instruction& inst) {
+  if (auto zero = Zero(inst)) return zero;
   auto both = Both(inst);
   const auto view = both ? Joined(both->first.view, both->second.view) : std::nullopt;
   if (!view || both->second.terms.size() != 1) return std::nullopt;
@@ -204,6 +214,7 @@ std::optional<GradientReader::Value> GradientReader::Reduce(const Instruction& i
                               .gradient = -term.gradient,
                               .gradient_sums = term.gradient};
   }
+  made.terms = Together({}, made.terms, 1);
   return made;
 }
 

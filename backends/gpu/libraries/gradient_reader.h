@@ -2,6 +2,7 @@
 #pragma once
 #include "backends/gpu/libraries/attention_gradient.h"
 #include "backends/gpu/libraries/attention_reader.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace hlo::gpu {
 
@@ -37,12 +38,20 @@ class GradientReader final : private AttentionReader {
     ArrayAlong along;
     bool inverted;
   };
+  /// A product of the gradient of the result, of values that powers weigh, and of sums; features lie behind
+  /// all scores.
+  struct Featured {
+    double factor = 1;
+    int gradient = 0, weighed = 0, sums = 0;
+    View view = {};
+  };
   using ValueRule = std::optional<Value> (GradientReader::*)(const Instruction& inst);
 
   void Take(const Instruction& inst);
   [[nodiscard]] std::optional<Value> ValueOf(const Instruction& inst) const;
   [[nodiscard]] bool IsKnown(const Instruction& inst) const {
-    return Find(&inst) != nullptr || values_.contains(&inst);
+    return Find(&inst) != nullptr || values_.contains(&inst) || featured_.contains(&inst) ||
+           at_maxima_.contains(&inst);
   }
   static ValueRule ValueRuleOf(const Instruction& inst);
   std::optional<Value> See(const Instruction& inst);
@@ -59,12 +68,32 @@ class GradientReader final : private AttentionReader {
   std::optional<Value> Side(const Instruction& inst, const Value& other);
   std::optional<Value> Gradient(const Instruction& value, const View& along);
   [[nodiscard]] std::optional<View> Joined(const View& a, const View& b) const;
+
+  [[nodiscard]] int64_t FeatureStride() const { return found_.sections.back(); }
+  static std::optional<SoftmaxTerm> OnlySums(const Value& value);
+  /// Rows that are the same for all features of another value.
+  [[nodiscard]] bool GoesAlongFeatures(const View& rows, const View& all) const;
+  [[nodiscard]] bool IsAtMaxima(const Instruction& inst) const;
+  [[nodiscard]] std::optional<Value> Zero(const Instruction& inst) const;
+  bool MakeFeatured(const Instruction& inst);
+  bool TakeFeatured(const Instruction& inst);
+  bool SeeFeatured(const Instruction& inst);
+  bool MultiplyFeatured(const Instruction& inst);
+  bool KeepDivided(const Instruction& inst, const View& view);
+  bool ReduceFeatured(const Instruction& inst);
+  bool FeaturedProduct(const Instruction& dot);
+  bool SeeFeaturedGradient(const Instruction& dot, size_t side);
+  bool WeighPowers(const Instruction& dot, size_t side, const View& powers);
+
   /// What a select of the dimensions of `view` keeps.
   static std::optional<Mask> MaskOf(const Instruction& select, const View& view, bool inverted);
   void AddMask(const Instruction& select);
   /// What is 0 for keys that queries do not look at is so where none of them is looked at, too.
   [[nodiscard]] bool IsMasked(const Value& gradient) const;
 
+  [[nodiscard]] bool RoundsOperand(const Instruction& dot, size_t side) const;
+  [[nodiscard]] bool IsRounded(const Instruction& made) const;
+  static ArrayAlong AlongOther(const Instruction& dot, size_t side, const View& view);
   /// The sides of queries and keys are known once the keys are.
   void Settle();
   bool SeeGradient(const Instruction& dot);
@@ -86,6 +115,8 @@ class GradientReader final : private AttentionReader {
   Result<GradientsOfAttention> Finish();
 
   llvm::DenseMap<const Instruction*, Value> values_;
+  llvm::DenseMap<const Instruction*, Featured> featured_;
+  llvm::DenseSet<const Instruction*> at_maxima_;
   llvm::SmallVector<Mask, 2> masks_;  // of scores
   unsigned behind_query_ = 0;         // which of them is the library's own
   const Instruction* scores_ = nullptr;
