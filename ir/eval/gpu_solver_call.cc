@@ -5,6 +5,7 @@
 
 #include "ir/eval/custom_call.h"
 #include "ir/eval/physical_order.h"
+#include "ir/numeric/random_bits.h"
 
 namespace hlo {
 namespace {
@@ -300,6 +301,20 @@ Result<Literal> EvalGpuGtsvTarget(EvalContext& context, const Instruction& inst,
              : FillWithNan<double>(x, b * numbers, (b + 1) * numbers);
   }
   return AsResult(inst, std::move(x));
+}
+
+/// Random bits for each pair of keys and of counters.
+Result<Literal> EvalThreeFryTarget(EvalContext&, const Instruction& inst, Operands operands) {
+  std::vector<Literal> bits;
+  for (const Shape& shape : inst.shape().tuple_shapes()) bits.push_back(Literal::Make(shape));
+  const auto out0 = bits[0].MutableSpan<uint32_t>(), out1 = bits[1].MutableSpan<uint32_t>();
+  const auto in = [&](size_t operand, size_t i) { return operands[operand].Data<uint32_t>()[i]; };
+  for (size_t i = 0; i < out0.size(); ++i) {
+    const auto [first, second] = rng::ThreeFry2x32({in(0, i), in(1, i)}, {in(2, i), in(3, i)});
+    out0[i] = first;
+    out1[i] = second;
+  }
+  return Literal::MakeTuple(std::move(bits)).WithShape(inst.shape());
 }
 
 /// The order of rows after exchanging each of the first with the one that its pivot says, from 0 on. Pivots

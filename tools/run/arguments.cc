@@ -261,8 +261,13 @@ Status ArgumentSource::AddMember(StringRef name, const NpyArray& array, StringRe
   StringRef rest;
   const auto parameter = TakeParameter(name, parameters, rest);
   if (!parameter) {
-    error.message = llvm::formatv("member '{0}' is no parameter; expected a name such as arg0, arr_0 or %{1}",
-                                  name, parameters.empty() ? "p" : module_.entry()->parameter(0)->name());
+    error.message = parameters.empty()
+                        ? llvm::formatv("member '{0}' is no parameter: the module has none", name).str()
+                        : llvm::formatv(
+                              "member '{0}' is no parameter: the module has {1}; expected a name such as "
+                              "arg0, arr_0 or %{2}",
+                              name, parameters.size(), module_.entry()->parameter(0)->name())
+                              .str();
     return Error(std::move(error));
   }
   Assignment a;
