@@ -39,7 +39,7 @@ Block::Block(Device& device, const LoadedModule& module, const ptx::Function& en
   warp_times_.resize(warps);
   if (!shared_.Map(std::max<uint64_t>(shared_bytes, 1)) ||
       !shared_states_.Map(std::max<uint64_t>(shared_bytes, 1)) ||
-      !shared_races_.Create(std::max<uint64_t>(shared_bytes, 1)) || !local_.Map(kLocalBytes * count))
+      !shared_races_.Create(std::max<uint64_t>(shared_bytes, 1)))
     llvm::report_fatal_error("the host has no memory for a block of threads");
   for (unsigned i = 0; i < count; ++i) {
     Thread& thread = threads_[i];

@@ -85,7 +85,12 @@ uint8_t* Block::AccessShared(Thread& thread, uint64_t at, const Site& site, uint
 }
 
 uint8_t* Block::AccessLocal(Thread& thread, uint64_t at, const Site& site, uint32_t bytes) {
-  if (at < kLocalBytes && bytes <= kLocalBytes - at) return local_.data() + kLocalBytes * thread.linear + at;
+  if (at < kLocalBytes && bytes <= kLocalBytes - at) {
+    // Few kernels have any.
+    if (local_.data() == nullptr && !local_.Map(kLocalBytes * threads_.size()))
+      llvm::report_fatal_error("the host has no memory for a block of threads");
+    return local_.data() + kLocalBytes * thread.linear + at;
+  }
   Report(thread, site, FaultKind::OutOfBounds, llvm::formatv("address {0} is not in local memory", at).str());
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "llvm/Support/FormatVariadic.h"
@@ -10,11 +11,29 @@
 
 namespace hlo::gpu {
 
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+}  // namespace
+
 LazyMemory::~LazyMemory() {
-  if (data_ != nullptr) ::munmap(data_, size_);
+  if (data_ != nullptr && size_ < kPage)
+    std::free(data_);
+  else if (data_ != nullptr)
+    ::munmap(data_, size_);
 }
 
 bool LazyMemory::Map(uint64_t bytes) {
+  // Blocks of most kernels have a few bytes of their own; asking the system for them took longer than the
+  // rest.
+  if (bytes < kPage) {
+    data_ = static_cast<uint8_t*>(std::aligned_alloc(kPage, kPage));
+    if (data_ == nullptr) return false;
+    std::memset(data_, 0, bytes);
+    size_ = bytes;
+    return true;
+  }
   void* memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -24,7 +43,6 @@ bool LazyMemory::Map(uint64_t bytes) {
 }
 
 void LazyMemory::Clear(uint64_t begin, uint64_t bytes) {
-  constexpr uint64_t kPage = 4096;
   const uint64_t first = llvm::alignTo(begin, kPage), end = begin + bytes;
   if (first + kPage > end) {
     std::memset(data_ + begin, 0, bytes);
