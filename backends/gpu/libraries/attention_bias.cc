@@ -149,9 +149,11 @@ class BiasFinder {
       value.varies[static_cast<unsigned>(d)] = OperandOf(value).varies[static_cast<unsigned>(permutation[d])];
   }
   void Each(Value& value) {
-    static constexpr ByOpKind<Kind> kOfScores(
-        {{OpKind::Convert, Kind::Kept}, {OpKind::Add, Kind::Sum}, {OpKind::Select, Kind::Masked}},
-        Kind::Each);
+    static constexpr ByOpKind<Kind> kOfScores({{OpKind::Convert, Kind::Kept},
+                                               {OpKind::Add, Kind::Sum},
+                                               {OpKind::Subtract, Kind::Less},
+                                               {OpKind::Select, Kind::Masked}},
+                                              Kind::Each);
     value.kind = IsScores(value.at) ? kOfScores[value.at.inst->kind()] : Kind::Each;
     if (value.kind == Kind::Masked && !KeepsFirst(value.at)) value.kind = Kind::LeftOut;
     value.varies.reset();
@@ -181,7 +183,7 @@ class BiasFinder {
     const auto sums = llvm::count_if(found_.values, is(Kind::Sum));
     const bool masked =
         llvm::any_of(found_.values, is(Kind::Masked)) || llvm::any_of(found_.values, is(Kind::LeftOut));
-    if (sums > 1) return ElementType::F32;
+    if (sums > 1 || llvm::any_of(found_.values, is(Kind::Less))) return ElementType::F32;
     const ElementType type = sums == 0 ? of_queries_ : AddedBy(*llvm::find_if(found_.values, is(Kind::Sum)));
     if (type == ElementType::BF16 || (type == ElementType::F16 && !masked)) return type;
     return ElementType::F32;

@@ -30,6 +30,7 @@ struct AttentionBias {
       Turned,    // by a transpose
       Kept,      // the operand that scores are
       Sum,       // something is added to scores
+      Less,      // or taken from them
       Masked,    // scores where a mask holds
       LeftOut,   // scores where it does not hold
       Other      // whose elements are all different

@@ -93,6 +93,17 @@ std::optional<AttentionReader::Known> AttentionReader::Add(const Instruction& in
   return Biased(inst, inst.operand(inst.operand(0) == pair->other ? 1 : 0));
 }
 
+std::optional<AttentionReader::Known> AttentionReader::TakeFrom(const Instruction& inst) {
+  const Known* const scores = Find(inst.operand(0));
+  if (scores->role != Role::Scores || scores->version != version_) return std::nullopt;
+  if (left_out_ && *left_out_ > kFarBelow) {
+    why_ = "something is taken from scores that a mask leaves out";
+    return std::nullopt;
+  }
+  made_ = true;
+  return Biased(inst, inst.operand(0));
+}
+
 /// A bias that lies in memory.
 bool AttentionReader::ReadArray(const Instruction& added, const View& scores) {
   std::optional<View> bias = ArrayOf(added);

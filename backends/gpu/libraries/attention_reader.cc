@@ -392,9 +392,9 @@ std::optional<AttentionReader::Known> AttentionReader::Divide(const Instruction&
 
 std::optional<AttentionReader::Known> AttentionReader::Subtract(const Instruction& inst) {
   const Known *const scores = Find(inst.operand(0)), *const maxima = Find(inst.operand(1));
-  if (scores == nullptr || maxima == nullptr || scores->role != Role::Scores ||
-      maxima->role != Role::Maxima || scores->version != maxima->version ||
-      !GoesAlong(maxima->view, scores->view))
+  if (maxima == nullptr) return TakeFrom(inst);
+  if (scores == nullptr || scores->role != Role::Scores || maxima->role != Role::Maxima ||
+      scores->version != maxima->version || !GoesAlong(maxima->view, scores->view))
     return std::nullopt;
   return Known{Role::Differences, scores->view, scores->version};
 }

@@ -109,6 +109,8 @@ class AttentionReader {
   std::optional<Known> Raise(const Instruction& inst);
   std::optional<Known> Divide(const Instruction& inst);
   std::optional<Known> Add(const Instruction& inst);
+  /// A negative bias, which is to be made.
+  std::optional<Known> TakeFrom(const Instruction& inst);
   std::optional<Known> Select(const Instruction& inst);
   std::optional<Known> Subtract(const Instruction& inst);
   std::optional<Known> Exponential(const Instruction& inst);

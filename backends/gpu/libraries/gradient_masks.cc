@@ -26,7 +26,10 @@ void GradientReader::AddMask(const Instruction& select) {
   auto mask = MaskOf(select, view, inverted);
   // One that nothing is equal to.
   if (!mask) mask = Mask{nullptr, {}, inverted};
-  if (masks_.size() == kMostMasks) why_ = "its scores have many masks";
+  if (masks_.size() == kMostMasks) {
+    why_ = "its scores have many masks";
+    reader_ = &select;
+  }
   if (!made_) behind_query_ = 1U << masks_.size();
   masks_.push_back(std::move(*mask));
 }

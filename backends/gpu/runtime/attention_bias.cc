@@ -84,6 +84,9 @@ class BiasMaker {
   }
   Instruction* Keep(const Value& value) { return OperandOf(value); }
   Instruction* Sum(const Value& value) { return make_.Binary(OpKind::Add, AddTo(value, 0), AddTo(value, 1)); }
+  Instruction* Less(const Value& value) {
+    return make_.Binary(OpKind::Subtract, AddTo(value, 0), AddTo(value, 1));
+  }
   Instruction* Mask(const Value& value) {
     const bool inverted = value.kind == Kind::LeftOut;
     const Shape shape = ShapeOf(value);
@@ -109,7 +112,7 @@ class BiasMaker {
 const BiasMaker::Rule BiasMaker::kRules[] = {
     &BiasMaker::Scores,  &BiasMaker::Array,   &BiasMaker::Number, &BiasMaker::Iota, &BiasMaker::Each,
     &BiasMaker::Reshape, &BiasMaker::Reshape, &BiasMaker::Turn,   &BiasMaker::Keep, &BiasMaker::Sum,
-    &BiasMaker::Mask,    &BiasMaker::Mask,    &BiasMaker::Other};
+    &BiasMaker::Less,    &BiasMaker::Mask,    &BiasMaker::Mask,   &BiasMaker::Other};
 
 }  // namespace
 
