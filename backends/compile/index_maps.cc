@@ -182,8 +182,9 @@ IndexMap LoopTable::Reduce(const Instruction& user, int64_t k, const IndexMap& m
   return result;
 }
 
-/// Windows and products read an operand's elements several times.
+/// Windows and products read an operand's elements several times, scans once.
 IndexMap LoopTable::Repeated(const Instruction& user, int64_t k, const IndexMap& map) {
+  if (k == 0 && IsScanOfBlocks(user, *machine_)) return map;
   const int64_t per_element =
       std::max<int64_t>(CostPerElement(user, *machine_) / machine_->kernels.ops.plain.operations, 2);
   return Mixed(Append(map, {per_element}), user.operand(k)->shape());

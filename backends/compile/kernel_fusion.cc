@@ -130,7 +130,8 @@ class Grouper {
 
   /// The ways in which the group, in which these read it, would compute it; nothing if it cannot.
   std::optional<Maps> Fits(const Instruction& inst, Group& group, const Users& users) {
-    if (inst.shape().IsTuple() || inst.kind() == OpKind::DynamicUpdateSlice || inst.kind() == OpKind::Scatter)
+    if (inst.shape().IsTuple() || inst.kind() == OpKind::DynamicUpdateSlice ||
+        inst.kind() == OpKind::Scatter || IsScanOfBlocks(inst, machine_))
       return std::nullopt;
     if (loops_before_.WouldKeep(inst, *group.root)) return std::nullopt;
     if (inst.kind() == OpKind::Concatenate &&

@@ -4,6 +4,7 @@
 #include "backends/kernel/lower.h"
 #include "ir/attrs.h"
 #include "ir/op.h"
+#include "ir/prefix_reduction.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/reducers.h"
 
@@ -105,6 +106,8 @@ int64_t ReduceCost(const Instruction& inst, const Machine& machine) {
   return Plain(machine) * ReducedElements(inst);
 }
 int64_t ReduceWindowCost(const Instruction& inst, const Machine& machine) {
+  constexpr int64_t kOfScan = 4;  // steps for each element
+  if (IsScanOfBlocks(inst, machine)) return Plain(machine) * kOfScan;
   return Plain(machine) * Taps(inst, machine);
 }
 /// Neither bits of bytes nor complex numbers, whose halves have an order of their own.
@@ -221,7 +224,8 @@ bool HasLoops(const Instruction& inst) {
 
 bool HasKernel(const Instruction& inst, const Machine& machine) {
   if (!HasLoops(inst) || FoldsInOrder(inst)) return false;
-  if (inst.kind() == OpKind::ReduceWindow) return Taps(inst, machine) <= machine.kernels.code.taps;
+  if (inst.kind() == OpKind::ReduceWindow)
+    return IsScanOfBlocks(inst, machine) || Taps(inst, machine) <= machine.kernels.code.taps;
   if (inst.kind() == OpKind::Dot) return IsSmallDot(inst, machine);
   if (inst.kind() == OpKind::Convolution) return false;
   return inst.kind() != OpKind::BitcastConvert || IsWholeBytes(inst);
@@ -255,9 +259,13 @@ const Shape& IterationShape(const Instruction& inst) {
   return inst.shape().IsTuple() ? inst.shape().tuple_shape(0) : inst.shape();
 }
 
+bool IsScanOfBlocks(const Instruction& inst, const Machine& machine) {
+  return machine.gpu.block > 0 && IsRowScan(inst);
+}
+
 bool HasOwnNest(const Instruction& inst) {
   constexpr OpKind kKinds[] = {OpKind::Concatenate, OpKind::Pad, OpKind::DynamicUpdateSlice, OpKind::Scatter};
-  return inst.shape().IsTuple() || llvm::is_contained(kKinds, inst.kind());
+  return inst.shape().IsTuple() || llvm::is_contained(kKinds, inst.kind()) || IsRowScan(inst);
 }
 
 bool KeepsOrder(const Instruction& product) {

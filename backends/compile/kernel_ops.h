@@ -27,6 +27,8 @@ int64_t ElementsInOrder(const Instruction& inst, const Machine& machine);
 /// The array whose elements the loops of a kernel go over, if `inst` is its root: the result, or the update
 /// of what is changed in place.
 const Shape& IterationShape(const Instruction& inst);
+/// A scan of rows, each by a block of threads, as the root of a kernel.
+bool IsScanOfBlocks(const Instruction& inst, const Machine& machine);
 /// As a root it has loops of its own kind and shares them with no other output.
 bool HasOwnNest(const Instruction& inst);
 /// A product of few complex numbers in double precision: the evaluator's sums of these are those of other

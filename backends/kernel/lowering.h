@@ -111,6 +111,10 @@ class Lowering {
   class SortNetwork;
   class NumberNetwork;
   Result<void> LowerSort(const Instruction& root);
+  /// root = reduce-window(…) that is a scan of rows (IsRowScan), for machines of blocks and threads: a block
+  /// has a row.
+  class RowScan;
+  Result<void> LowerRowScan(const Instruction& root, int64_t number);
   Result<void> LowerOneScatter(const Instruction& root, int64_t number);
   /// The windows of a scatter's updates.
   struct ScatterWindow {
@@ -156,7 +160,7 @@ class Lowering {
       llvm::function_ref<Result<void>(const ScatterStart&, const Indices&, const Indices&)> element);
   /// A nest of its own for an output, if its root has one.
   using LowerRoot = Result<void> (Lowering::*)(const Instruction& root, int64_t number);
-  static LowerRoot FindRootLowering(const Instruction& root);
+  [[nodiscard]] LowerRoot FindRootLowering(const Instruction& root) const;
   /// Stores an element of output `number`.
   void StoreOutput(int64_t number, const Shape& shape, const Indices& at, ValueId value, ValueId mask = -1);
   /// Read where it stands, zero where the mask is false.

@@ -1,6 +1,7 @@
 // Windows at indices, windows that slide: what reads several elements for one.
 #include "backends/kernel/lowering.h"
 #include "ir/numeric/narrow_float.h"
+#include "ir/prefix_reduction.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace hlo::kernel {
@@ -187,7 +188,8 @@ Result<Lowering::Values> Lowering::EmitReduceWindowHere(const Instruction& inst,
   return results;
 }
 
-Lowering::LowerRoot Lowering::FindRootLowering(const Instruction& root) {
+Lowering::LowerRoot Lowering::FindRootLowering(const Instruction& root) const {
+  if (target_.blocks.lanes > 0 && IsRowScan(root)) return &Lowering::LowerRowScan;
   if (root.kind() == OpKind::DynamicUpdateSlice) return &Lowering::LowerUpdate;
   if (root.kind() == OpKind::Concatenate && root.operand_count() > 1) return &Lowering::LowerConcatenate;
   if (root.kind() == OpKind::Scatter) return &Lowering::LowerOneScatter;

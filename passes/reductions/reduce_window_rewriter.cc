@@ -4,6 +4,7 @@
 // Changes: a reduce-window that reduces all elements up to each one along a dimension (or from each one on,
 // with or without it) of more than base_length elements becomes one over rows of base_length elements, one
 // over the totals of the rows, and their combination; repeated until all are short. The init counts once.
+// What kernels scan as rows (IsRowScan) may stay up to row_length.
 // Windows over vectors that are left become windows over matrices of one column.
 // Floating sums and products are grouped anew (not under strict floating point). Left alone: reducers other
 // than one commutative operation, dynamic shapes.
@@ -18,16 +19,36 @@ namespace {
 
 struct ReduceWindowRewriterOptions {
   int64_t base_length = 16;
+  int64_t row_length = 0;
   bool vectors = false;  // stay windows over vectors
   static llvm::ArrayRef<PassOptionRow> Rows();
 };
 
 constexpr PassOptionRow kRows[] = {
     PassOption<&ReduceWindowRewriterOptions::base_length>("base_length", "longest reduction that stays"),
+    PassOption<&ReduceWindowRewriterOptions::row_length>("row_length",
+                                                         "the same of those that kernels scan as rows"),
     PassOption<&ReduceWindowRewriterOptions::vectors>("vectors", "windows over vectors stay"),
 };
 
-bool Matches(const Instruction& inst, int64_t base, bool strict_fp) {
+/// The longest that stays.
+int64_t BaseOf(const Instruction& inst, const ReduceWindowRewriterOptions& options) {
+  return std::max({int64_t{2}, options.base_length, IsRowScan(inst) ? options.row_length : 0});
+}
+
+/// How long rows are of what is cut. Those that kernels scan are as long that none has to be filled up, if
+/// there is such a length.
+int64_t RowLength(const Instruction& inst, const ReduceWindowRewriterOptions& options) {
+  constexpr int64_t kLeastPart = 4, kNeighbours = 4;  // of the longest; elements that are read at once
+  const int64_t base = BaseOf(inst, options);
+  if (!IsRowScan(inst) || base < kLeastPart * kNeighbours) return base;
+  const int64_t n = inst.shape().dims().back();
+  for (int64_t length = base / kNeighbours * kNeighbours; length >= base / kLeastPart; length -= kNeighbours)
+    if (n % length == 0) return length;
+  return base;
+}
+
+bool Matches(const Instruction& inst, const ReduceWindowRewriterOptions& options, bool strict_fp) {
   if (inst.kind() != OpKind::ReduceWindow || !HasStaticShapes(inst)) return false;
   const auto op = PlainReductionOp(inst);
   if (!op) return false;
@@ -36,7 +57,8 @@ bool Matches(const Instruction& inst, int64_t base, bool strict_fp) {
   const bool selects = *op == OpKind::Maximum || *op == OpKind::Minimum;
   if (selects && IsFloat(type) && Info(type).special != FloatSpecial::Ieee) return false;  // no identity
   const auto prefix = MatchPrefix(inst);
-  return prefix && inst.shape().dim(prefix->dimension) > base && inst.shape().ElementCount() > 0;
+  return prefix && inst.shape().dim(prefix->dimension) > BaseOf(inst, options) &&
+         inst.shape().ElementCount() > 0;
 }
 
 Instruction* MakeTree(Instruction* inst, int64_t base) {
@@ -73,14 +95,15 @@ llvm::ArrayRef<PassOptionRow> ReduceWindowRewriterOptions::Rows() { return kRows
 
 Result<bool> RunReduceWindowRewriter(Module& module, const ReduceWindowRewriterOptions& options,
                                      PassContext& context) {
-  const int64_t base = std::max<int64_t>(2, options.base_length);
   bool changed = false;
   for (bool more = true; more; changed |= more) {
     HLO_TRY(more,
             ExpandMatches(
                 module, context,
-                [&](const Instruction& inst) { return Matches(inst, base, context.policy().strict_fp); },
-                [&](Instruction* inst) -> Result<Instruction*> { return MakeTree(inst, base); }));
+                [&](const Instruction& inst) { return Matches(inst, options, context.policy().strict_fp); },
+                [&](Instruction* inst) -> Result<Instruction*> {
+                  return MakeTree(inst, RowLength(*inst, options));
+                }));
   }
   if (options.vectors) return changed;
   HLO_TRY(const bool resized, ExpandMatches(module, context, HasVectorWindows, WithMatrixWindows));
