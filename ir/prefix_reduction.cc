@@ -1,7 +1,6 @@
 #include "ir/prefix_reduction.h"
 
 #include "ir/computation.h"
-#include "ir/numeric/narrow_float.h"
 
 namespace hlo {
 namespace {
@@ -9,25 +8,42 @@ namespace {
 /// Elements that windows are as good for.
 constexpr int64_t kShort = 16;
 
-/// A number in the type's code; its sign does not matter.
-bool IsConstant(const Instruction& inst, double number) {
-  if (inst.kind() != OpKind::Constant || !inst.shape().IsScalar()) return false;
-  const LiteralPtr& literal = inst.attr<ConstantAttrs>().literal;
-  if (!literal) return false;
-  const ElementType type = inst.shape().element_type();
-  const uint64_t bits = literal->Bits(0);
-  return IsFloat(type) ? ToDouble(type, bits) == number : bits == static_cast<uint64_t>(number);
+/// The operand of an instruction of this kind; null for others, and of null.
+const Instruction* Inside(OpKind kind, const Instruction* inst) {
+  return inst != nullptr && inst->kind() == kind ? inst->operand(0) : nullptr;
 }
 
-/// What operations are grouped at will, and the number that as an init changes nothing; NaN: any does, once
-/// or more often.
-struct Scanned {
-  OpKind op;
-  double neutral;
-};
-constexpr double kAny = std::numeric_limits<double>::quiet_NaN();
-constexpr Scanned kScanned[] = {{OpKind::Add, 0},        {OpKind::Multiply, 1}, {OpKind::Maximum, kAny},
-                                {OpKind::Minimum, kAny}, {OpKind::And, kAny},   {OpKind::Or, kAny}};
+/// Whether the instruction is that operation of the two parameters.
+bool IsOfParameters(const Instruction* inst, OpKind kind) {
+  return inst != nullptr && inst->kind() == kind && inst->operand_count() == 2 &&
+         inst->operand(0)->kind() == OpKind::Parameter && inst->operand(1)->kind() == OpKind::Parameter &&
+         inst->operand(0) != inst->operand(1);
+}
+
+/// Operations that may be grouped at will.
+constexpr OpKind kScanned[] = {OpKind::Add,     OpKind::Multiply, OpKind::Maximum,
+                               OpKind::Minimum, OpKind::And,      OpKind::Or};
+
+/// The logarithm of the sum of the exponentials of both, as it does not overflow: max + log1p(exp(-|a - b|)),
+/// and a + b where that is NaN, of equal infinities.
+bool IsSumOfExponentials(const Computation& combiner) {
+  const Instruction* sum = combiner.root();
+  if (sum->kind() == OpKind::Select) {
+    const Instruction* differs = Inside(OpKind::Compare, sum->operand(0));
+    if (!IsOfParameters(differs, OpKind::Subtract) || sum->operand(0)->operand(1) != differs ||
+        sum->operand(0)->attr<CompareAttrs>().direction != Direction::NE ||
+        !IsOfParameters(sum->operand(1), OpKind::Add))
+      return false;
+    sum = sum->operand(2);
+  }
+  if (sum->kind() != OpKind::Add) return false;
+  const bool swapped = sum->operand(0)->kind() == OpKind::Log1p;
+  const Instruction* exponential = Inside(OpKind::Log1p, sum->operand(swapped ? 0 : 1));
+  const Instruction* difference =
+      Inside(OpKind::Abs, Inside(OpKind::Negate, Inside(OpKind::Exp, exponential)));
+  return IsOfParameters(sum->operand(swapped ? 1 : 0), OpKind::Maximum) &&
+         IsOfParameters(difference, OpKind::Subtract);
+}
 
 bool IsOfPlainNumbers(ElementType type) {
   const TypeInfo& info = Info(type);
@@ -73,17 +89,12 @@ bool IsRowScan(const Instruction& inst) {
     return false;
   const auto prefix = MatchPrefix(inst);
   if (!prefix || prefix->dimension != shape.rank() - 1) return false;
-  const Instruction& root = *inst.callee()->root();
-  const auto is_parameter = [&](const Instruction* x) {
-    return x->kind() == OpKind::Parameter && x->shape().element_type() == type;
-  };
-  if (root.operand_count() != 2 || root.operand(0) == root.operand(1) ||
-      !llvm::all_of(root.operands(), is_parameter))
-    return false;
-  const auto* scanned =
-      llvm::find_if(kScanned, [&](const Scanned& candidate) { return candidate.op == root.kind(); });
-  return scanned != std::end(kScanned) &&
-         (std::isnan(scanned->neutral) || IsConstant(*inst.operand(1), scanned->neutral));
+  const Computation& combiner = *inst.callee();
+  return llvm::all_of(combiner.parameters(),
+                      [&](const Instruction* x) { return x->shape().element_type() == type; }) &&
+         inst.operand(1)->shape().element_type() == type &&
+         (IsSumOfExponentials(combiner) || (llvm::is_contained(kScanned, combiner.root()->kind()) &&
+                                            IsOfParameters(combiner.root(), combiner.root()->kind())));
 }
 
 }  // namespace hlo

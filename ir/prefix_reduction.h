@@ -20,8 +20,8 @@ WindowDim WindowOf(const Prefix& prefix, int64_t n);
 std::optional<Prefix> MatchPrefix(const Instruction& reduce_window);
 
 /// A prefix reduction along the last dimension, longer than what windows are for, that may be grouped at
-/// will: sums, products and extremes of plain numbers, and bits of integers, whose init may count any number
-/// of times.
+/// will: sums, products and extremes of plain numbers, bits of integers, logarithms of sums of exponentials.
+/// The init counts once.
 bool IsRowScan(const Instruction& inst);
 
 }  // namespace hlo

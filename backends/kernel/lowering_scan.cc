@@ -22,7 +22,7 @@ Address Fixed(int64_t number) {
 /// A block goes through its row in rounds. In each a thread has some neighbours: it folds them one after the
 /// other, lanes hand each other what they have, warps do so through shared memory, and what the rounds before
 /// came to is kept by every thread. So an element is folded of what comes before its round, its warp, its
-/// thread and itself, in this order.
+/// thread and itself, in this order. What does not exist comes last, where nothing that does is made of it.
 class Lowering::RowScan {
  public:
   RowScan(Lowering& lowering, const Instruction& root, int64_t number)
@@ -95,7 +95,6 @@ class Lowering::RowScan {
   Status Row(const Address& warp, const Address& lane) {
     warp_ = warp, lane_ = lane;
     HLO_TRY(const ValueId init, lowering_.EmitOne(*root_.operand(1), {}, -1));
-    neutral_ = *lowering_.NeutralIn(*root_.callee(), init);
     builder_.Store(before_rounds_, {}, init);
     return lowering_.InLoop({.id = -1, .extent = rounds_, .ordered = true}, [&](const Address& round) {
       first_ = {};
@@ -128,14 +127,15 @@ class Lowering::RowScan {
   Status Round() {
     HLO_CHECK_OK(ForMine([&](const Address& i, const Indices& at, ValueId exists) -> Status {
       HLO_TRY(const ValueId element, lowering_.EmitOne(*root_.operand(0), at, exists));
-      builder_.Store(mine_, i, exists < 0 ? element : Select(exists, element, neutral_));
+      builder_.Store(mine_, i, element);
       return {};
     }));
     HLO_TRY(const ValueId mine, FoldMine());
     HLO_TRY(const ValueId upto, FoldLanes(mine));
     HLO_TRY(const ValueId before, FoldBefore(upto));
     HLO_CHECK_OK(ForMine([&](const Address& i, const Indices& at, ValueId exists) -> Status {
-      HLO_TRY(const ValueId folded, Fold(before, lowering_.LoadHere(mine_, i)));
+      HLO_TRY(ValueId folded, Fold(before, lowering_.LoadHere(mine_, i)));
+      if (prefix_.exclusive) folded = Select(IsZero(i), before, folded);
       lowering_.StoreOutput(number_, root_.shape(), at, folded, exists);
       return {};
     }));
@@ -143,16 +143,14 @@ class Lowering::RowScan {
     return {};
   }
 
-  /// Puts in place of each of the thread's elements the fold up to it, or before it; all of them.
+  /// Puts in place of each of the thread's elements the fold up to it, or before it if there is one; all of
+  /// them.
   Result<ValueId> FoldMine() {
-    ValueId all = -1;
-    for (int64_t i = 0; i < each_; ++i) {
-      const ValueId element = lowering_.LoadHere(mine_, Fixed(i)), before = all < 0 ? neutral_ : all;
-      all = element;
-      if (i > 0) {
-        HLO_TRY(all, Fold(before, element));
-      }
-      if (prefix_.exclusive || i > 0) builder_.Store(mine_, Fixed(i), prefix_.exclusive ? before : all);
+    ValueId all = lowering_.LoadHere(mine_, Fixed(0));
+    for (int64_t i = 1; i < each_; ++i) {
+      const ValueId before = all;
+      HLO_TRY(all, Fold(before, lowering_.LoadHere(mine_, Fixed(i))));
+      builder_.Store(mine_, Fixed(i), prefix_.exclusive ? before : all);
     }
     return all;
   }
@@ -177,8 +175,7 @@ class Lowering::RowScan {
   /// The fold of all before the thread's elements, of the rounds before, too; keeps that of this round.
   Result<ValueId> FoldBefore(ValueId upto) {
     const ValueId lane = builder_.Index(lane_), last = builder_.Integer(lanes_ - 1);
-    const ValueId of_lanes = Select(builder_.Compare(Direction::EQ, lane, builder_.Integer(0)), neutral_,
-                                    Shuffled(ShuffleMode::Up, upto, 1));
+    const ValueId of_lanes = Shuffled(ShuffleMode::Up, upto, 1);
     ValueId before = lowering_.LoadHere(before_rounds_, {}), all = before;
     if (warps_ == 1) {
       HLO_TRY(all, Fold(all, Shuffled(ShuffleMode::Index, upto, lanes_ - 1)));
@@ -192,7 +189,11 @@ class Lowering::RowScan {
       }
     }
     if (rounds_ > 1) builder_.Store(before_rounds_, {}, all);
-    return Fold(before, of_lanes);
+    HLO_TRY(const ValueId both, Fold(before, of_lanes));
+    return Select(IsZero(lane_), before, both);
+  }
+  ValueId IsZero(const Address& index) {
+    return builder_.Compare(Direction::EQ, builder_.Index(index), builder_.Integer(0));
   }
 
   Lowering& lowering_;
@@ -204,7 +205,6 @@ class Lowering::RowScan {
   const int64_t length_, lanes_;
   int64_t each_ = 0, warps_ = 0, rounds_ = 0;
   BufferId mine_ = -1, before_rounds_ = -1, of_warps_ = -1;
-  ValueId neutral_ = -1;
   Indices outer_;
   Address warp_, lane_, first_;
 };
