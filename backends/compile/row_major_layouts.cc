@@ -43,6 +43,12 @@ int64_t StoredBytes(const Shape& shape) {
   return packed && info.is_packed() ? 0 : info.host_bytes();
 }
 
+/// Whether elements of both have as many bits, packed or not.
+bool StoredAlike(const Shape& a, const Shape& b) {
+  return Info(a.element_type()).bits == Info(b.element_type()).bits &&
+         (StoredBytes(a) == 0) == (StoredBytes(b) == 0) && a.ElementCount() == b.ElementCount();
+}
+
 /// The bits of `x` (in row-major order) as elements of `type`, in one dimension.
 Instruction* Reinterpret(Maker& make, Instruction* x, ElementType type) {
   const int64_t from = Info(x->shape().element_type()).host_bytes(), to = Info(type).host_bytes();
@@ -66,9 +72,9 @@ Status ReplaceBitcast(Instruction* bitcast) {
   }
   const bool same_type = from.element_type() == to.element_type();
   const bool same_count = from.ElementCount() == to.ElementCount();
-  if (same_type ? !same_count
-                : StoredBytes(from) == 0 || StoredBytes(to) == 0 || from.HasDynamicDimension() ||
-                      ByteSize(from) != ByteSize(to))
+  const bool same_bytes = StoredAlike(from, to) ||
+                          (StoredBytes(from) != 0 && StoredBytes(to) != 0 && ByteSize(from) == ByteSize(to));
+  if (same_type ? !same_count : !same_bytes || from.HasDynamicDimension())
     return Error("unsupported-bitcast", bitcast->loc(),
                  "%{0}: bitcast of {1} to {2} is not implemented on cpu", bitcast->name(), ToString(from),
                  ToString(to));
