@@ -20,10 +20,6 @@ bool IsOfParameters(const Instruction* inst, OpKind kind) {
          inst->operand(0) != inst->operand(1);
 }
 
-/// Operations that may be grouped at will.
-constexpr OpKind kScanned[] = {OpKind::Add,     OpKind::Multiply, OpKind::Maximum,
-                               OpKind::Minimum, OpKind::And,      OpKind::Or};
-
 /// The logarithm of the sum of the exponentials of both, as it does not overflow: max + log1p(exp(-|a - b|)),
 /// and a + b where that is NaN, of equal infinities.
 bool IsSumOfExponentials(const Computation& combiner) {
@@ -93,8 +89,8 @@ bool IsRowScan(const Instruction& inst) {
   return llvm::all_of(combiner.parameters(),
                       [&](const Instruction* x) { return x->shape().element_type() == type; }) &&
          inst.operand(1)->shape().element_type() == type &&
-         (IsSumOfExponentials(combiner) || (llvm::is_contained(kScanned, combiner.root()->kind()) &&
-                                            IsOfParameters(combiner.root(), combiner.root()->kind())));
+         (IsSumOfExponentials(combiner) ||
+          (combiner.root()->info().Is(kMonoid) && IsOfParameters(combiner.root(), combiner.root()->kind())));
 }
 
 }  // namespace hlo
