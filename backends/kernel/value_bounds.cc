@@ -12,8 +12,8 @@ constexpr int kDepth = 4;
 bool AreSame(const Instruction& x, const Instruction& y, int depth = kDepth) {
   if (&x == &y) return true;
   if (depth == 0 || x.kind() != y.kind() || x.operand_count() == 0 ||
-      x.operand_count() != y.operand_count() || !x.info().Is(kElementwise) || !(x.attrs() == y.attrs()) ||
-      x.shape() != y.shape())
+      x.operand_count() != y.operand_count() || !x.info().Is(kElementwise) || !x.callees().empty() ||
+      !(x.attrs() == y.attrs()) || x.shape() != y.shape())
     return false;
   for (int64_t i = 0; i < x.operand_count(); ++i)
     if (!AreSame(*x.operand(i), *y.operand(i), depth - 1)) return false;

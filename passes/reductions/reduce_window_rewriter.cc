@@ -41,7 +41,7 @@ int64_t BaseOf(const Instruction& inst, const ReduceWindowRewriterOptions& optio
 int64_t RowLength(const Instruction& inst, const ReduceWindowRewriterOptions& options) {
   constexpr int64_t kLeastPart = 4, kNeighbours = 4;  // of the longest; elements that are read at once
   const int64_t base = BaseOf(inst, options);
-  if (!IsRowScan(inst) || base < kLeastPart * kNeighbours) return base;
+  if (base == options.base_length || base < kLeastPart * kNeighbours) return base;
   const int64_t n = inst.shape().dims().back();
   for (int64_t length = base / kNeighbours * kNeighbours; length >= base / kLeastPart; length -= kNeighbours)
     if (n % length == 0) return length;
