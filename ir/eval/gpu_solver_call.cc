@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ir/eval/custom_call.h"
+#include "ir/eval/lapack_delegate.h"
 #include "ir/eval/physical_order.h"
 #include "ir/numeric/random_bits.h"
 
@@ -12,45 +12,20 @@ namespace {
 
 using Operands = llvm::MutableArrayRef<Literal>;
 
-/// The name of a LAPACK routine for real and for complex numbers, and the attributes it is called with.
-struct LapackRoutine {
-  llvm::StringRef real_name, complex_name;
-  std::string attributes = "{}";
-};
+using lapack::NamedRoutine;
 
-/// Runs `lapack_?<name>_ffi` on the operands, with results of shape `result`: arrays lie in memory as they do
-/// for the call.
+/// Runs a routine of LAPACK with results of shape `result`: arrays lie in memory as they do for the call, or
+/// as in `shapes`.
 Result<Literal> AsLapack(EvalContext& context, const Instruction& inst, Operands operands,
-                         const LapackRoutine& routine, const Shape& result,
-                         llvm::ArrayRef<Shape> operand_shapes = {}) {
-  const ElementType type = operands[0].shape().element_type();
-  const char letter = type == ElementType::F32   ? 's'
-                      : type == ElementType::F64 ? 'd'
-                      : type == ElementType::C64 ? 'c'
-                                                 : 'z';
-  CustomCallAttrs attrs;
-  attrs.custom_call_target = ("lapack_" + llvm::Twine(letter) +
-                              (IsComplex(type) ? routine.complex_name : routine.real_name) + "_ffi")
-                                 .str();
-  attrs.operand_layout_constraints.emplace();
-  Module scratch("scratch");
-  Computation* computation = scratch.AddComputation("scratch");
-  llvm::SmallVector<Instruction*, 4> parameters;
-  for (const Literal& operand : operands) {
-    ParameterAttrs number;
-    number.number = static_cast<int64_t>(parameters.size());
-    attrs.operand_layout_constraints->push_back(operand_shapes.empty()
-                                                    ? CustomCallOperandShape(inst, number.number)
-                                                    : operand_shapes[parameters.size()]);
-    parameters.push_back(computation->Add(OpKind::Parameter, operand.shape(), "p", {}, number));
-  }
-  Instruction* call = computation->Add(OpKind::CustomCall, result, "c", parameters, attrs);
-  call->set_loc(inst.loc());
-  call->MutableExtras().backend_config = routine.attributes;
-  return FindCustomCallTarget(attrs.custom_call_target)->eval(context, *call, operands);
+                         const NamedRoutine& routine, const Shape& result,
+                         llvm::ArrayRef<Shape> shapes = {}) {
+  llvm::SmallVector<Shape, 4> as_called;
+  for (size_t i = 0; shapes.empty() && i < operands.size(); ++i)
+    as_called.push_back(CustomCallOperandShape(inst, static_cast<int64_t>(i)));
+  return RunNamed(context, inst, operands, shapes.empty() ? as_called : shapes, routine, result);
 }
 Result<Literal> AsLapack(EvalContext& context, const Instruction& inst, Operands operands,
-                         const LapackRoutine& routine) {
+                         const NamedRoutine& routine) {
   return AsLapack(context, inst, operands, routine, inst.shape());
 }
 

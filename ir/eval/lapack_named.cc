@@ -1,5 +1,6 @@
 // Custom-call targets named after the decomposition (`Qr`, `Eigh`, …), by way of the LAPACK ones.
 #include "ir/eval/lapack_call.h"
+#include "ir/eval/lapack_delegate.h"
 
 namespace hlo {
 namespace lapack {
@@ -19,35 +20,16 @@ Shape ColumnMajor(const Shape& shape) {
 Result<Literal> Delegate(EvalContext& context, const Instruction& inst, Operands operands,
                          llvm::StringRef real_base, llvm::StringRef complex_base, std::vector<Shape> results,
                          llvm::StringRef config) {
-  const ElementType type = operands[0].shape().element_type();
-  const char prefix = type == ElementType::F32   ? 's'
-                      : type == ElementType::F64 ? 'd'
-                      : type == ElementType::C64 ? 'c'
-                                                 : 'z';
-  CustomCallAttrs attrs;
-  attrs.custom_call_target =
-      ("lapack_" + llvm::Twine(prefix) + (IsComplex(type) ? complex_base : real_base) + "_ffi").str();
-  attrs.operand_layout_constraints.emplace();
   // Vectors of factors, eigenvalues, pivots lie row by row.
   const auto laid_out = [rank = operands[0].shape().rank()](const Shape& shape) {
     if (!shape.IsArray()) return shape;
     return shape.rank() == rank ? ColumnMajor(shape) : shape.WithLayout(Layout::Default(shape.rank()));
   };
-  Module scratch("scratch");
-  Computation* computation = scratch.AddComputation("scratch");
-  llvm::SmallVector<Instruction*, 4> parameters;
-  for (const Literal& o : operands) {
-    ParameterAttrs number;
-    number.number = static_cast<int64_t>(parameters.size());
-    parameters.push_back(computation->Add(OpKind::Parameter, o.shape(), "p", {}, number));
-    attrs.operand_layout_constraints->push_back(laid_out(o.shape()));
-  }
+  llvm::SmallVector<Shape, 4> shapes;
+  for (const Literal& operand : operands) shapes.push_back(laid_out(operand.shape()));
   for (Shape& s : results) s = laid_out(s);
-  const Shape shape = results.size() == 1 ? results[0] : Shape::MakeTuple(results);
-  Instruction* call = computation->Add(OpKind::CustomCall, shape, "c", parameters, attrs);
-  call->set_loc(inst.loc());
-  call->MutableExtras().backend_config = config;
-  return FindCustomCallTarget(attrs.custom_call_target)->eval(context, *call, operands);
+  return RunNamed(context, inst, operands, shapes, {real_base, complex_base, config.str()},
+                  results.size() == 1 ? results[0] : Shape::MakeTuple(results));
 }
 
 /// Leading (batch) dimensions of an array of matrices as an s32 shape, for `info`.
