@@ -6,11 +6,6 @@
 namespace hlo::kernel {
 namespace {
 
-Address OfValue(ValueId value) {
-  Address address;
-  address.AddValue(value, 1);
-  return address;
-}
 Address Fixed(int64_t number) {
   Address address;
   address.offset = number;
@@ -80,16 +75,10 @@ class Lowering::RowScan {
   /// Of the dimensions before the last.
   Indices IndicesOf(const Address& row) {
     const llvm::ArrayRef<int64_t> dims = root_.shape().dims().drop_back();
-    Indices indices(dims.size());
-    Address rest = row;
-    for (size_t d = dims.size(); d-- > 0;) {
-      indices[d] = rest;
-      if (d == 0) break;
-      const ValueId number = builder_.Index(rest), extent = builder_.Integer(dims[d]);
-      indices[d] = OfValue(builder_.Op(OpKind::Remainder, ElementType::S64, {number, extent}));
-      rest = OfValue(builder_.Op(OpKind::Divide, ElementType::S64, {number, extent}));
-    }
-    return indices;
+    if (dims.size() < 2) return Indices(dims.size(), row);
+    Address number;
+    number.AddValue(builder_.Index(row), 1);
+    return lowering_.Delinearize(number, dims);
   }
 
   Status Row(const Address& warp, const Address& lane) {
