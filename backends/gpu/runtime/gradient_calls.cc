@@ -54,8 +54,7 @@ void Explain(Instruction* powers, const Diagnostic& why) {
 
 /// Functions that the text has for masks, or for a layer, become what they do, and masks that a loop is given
 /// are made in it.
-constexpr llvm::StringLiteral kBefore =
-    "call-inliner,tuple-simplifier,while-loop-fusible-sinking,simplify-while-loops,tuple-simplifier,dce";
+constexpr llvm::StringLiteral kBefore = "@gpu-attention";
 
 /// Numbers that the text converts become those of the other type.
 void ConvertNumbers(Computation& computation) {
